@@ -33,8 +33,7 @@ Without a choice, claude gets the hook, and mcp where that is installed."""
 def command(*, agent: str, hook: bool, mcp: bool, proxy: bool, port: int, project: bool) -> None:
     """Set up a coding agent to use refold; keeps a backup."""
     from refold.errors import ConfigError
-    from refold.server.agents import AGENTS, PARTS, find_places
-    from refold.server.install import install
+    from refold.server.agents import AGENTS, PARTS, find_places, install
 
     chosen = {"hook": hook, "mcp": mcp, "proxy": proxy}
     can_serve = importlib.util.find_spec("mcp") is not None

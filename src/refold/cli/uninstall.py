@@ -17,8 +17,7 @@ Examples:
 @click.argument("agent", type=click.Choice(["claude", "codex"]), required=False)
 def command(*, agent: str | None) -> None:
     """Restore the settings of coding agents byte for byte."""
-    from refold.server.agents import AGENTS, find_places
-    from refold.server.install import uninstall
+    from refold.server.agents import AGENTS, find_places, uninstall
 
     names = [name for name in AGENTS if agent in (None, name)]
     done = uninstall(names, find_places(sys.platform, os.environ))

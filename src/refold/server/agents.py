@@ -1,17 +1,24 @@
-"""What is written into the settings of each coding agent, and where."""
+"""Settings of coding agents: what refold writes into them, with a backup, and takes back again.
+
+What was written is on record. As long as a file is what we made of it, taking it back restores it
+byte for byte. If a file was edited since, only our entries are removed, with a note.
+"""
 
 from __future__ import annotations
 
+import json
 import shlex
 import sys
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
+from hashlib import sha256
 from pathlib import Path
-from typing import Final, Literal, get_args
+from typing import Any, Final, Literal, get_args
 
-from refold.errors import ConfigError
-from refold.private_files import data_file, home_folder
-from refold.server.config_files import Entry
+from refold.errors import ConfigError, StoreError
+from refold.private_files import OWNER_ONLY, data_file, home_folder, replacing
+from refold.server.config_files import Entry, add_entries, remove_entries
 
 Agent = Literal["claude", "codex"]
 Part = Literal["hook", "mcp", "proxy"]
@@ -26,6 +33,7 @@ _NO_HOOK: Final = (
     "the hooks of codex cannot change what a tool returned; use --proxy, --mcp, "
     "or run it with: refold wrap -- codex"
 )
+_BACKUP: Final = ".refold-backup"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +51,34 @@ class Places:
     def written(self) -> tuple[Path, ...]:
         """The files that are written into."""
         return self.claude_settings, self.claude_servers, self.codex_config
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Installed:
+    """One file that was written: what of, for which agent, and what it was before."""
+
+    path: Path
+    agent: Agent
+    parts: tuple[Part, ...]
+    port: int
+    entries: tuple[Entry, ...]
+    digest: str
+    """Of the file as we wrote it."""
+    was_there: bool
+    """Whether there was a file before, which is the backup now."""
+
+    @property
+    def backup(self) -> Path:
+        """The file as it was before."""
+        return self.path.with_name(self.path.name + _BACKUP)
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What became of one file."""
+
+    path: Path
+    what: str
 
 
 def find_places(platform: str, env: Mapping[str, str], project: Path | None = None) -> Places:
@@ -76,7 +112,102 @@ def own_command(*arguments: str) -> list[str]:
     return [sys.executable, "-P", "-m", "refold", *arguments]
 
 
-def entries_for(
+def codex_provider(url: str) -> dict[str, str]:
+    """Return the settings of a model provider of codex that is the proxy at *url*."""
+    return {
+        "name": "refold",
+        "base_url": f"{url}/v1",
+        "env_key": "OPENAI_API_KEY",
+        "wire_api": "responses",
+    }
+
+
+def install(
+    agent: Agent, parts: Iterable[Part], places: Places, *, port: int
+) -> tuple[list[Done], tuple[Part, ...]]:
+    """Write *parts* into the settings of *agent*, besides those that are there; return all parts.
+
+    Raises:
+        ConfigError: the agent has no such part, a file cannot be read, or something else is in the
+            place of an entry. Then nothing was written.
+        StoreError: a file cannot be written.
+    """
+    known = read_record(places.record)
+    ours = [one for one in known if one.agent == agent and one.path in places.written]
+    wanted = {*parts, *(part for one in ours for part in one.parts)}
+    all_parts = tuple(part for part in PARTS if part in wanted)
+    entries = _entries_for(agent, all_parts, places, port=port)
+    written = {one.path: one for one in ours}
+    new: list[tuple[Installed, bytes | None, bytes]] = []
+    for path, put in entries.items():
+        with _naming(path):
+            base, _ = _base(path, written.get(path))
+            text = add_entries((base or b"").decode(), put, is_toml=path.suffix == ".toml")
+        made = Installed(
+            path=path,
+            agent=agent,
+            parts=all_parts,
+            port=port,
+            entries=tuple(put),
+            digest=_digest(text.encode()),
+            was_there=base is not None,
+        )
+        new.append((made, base, text.encode()))
+    for made, base, data in new:
+        with _naming(made.path):
+            if base is not None:
+                _write(made.backup, base)
+            # The record first: what is on record and not there is no trouble to take out.
+            known = [one for one in known if one.path != made.path] + [made]
+            _write_record(places.record, known)
+            _write(made.path, data)
+    done = [Done(made.path, "written" if base is None else "changed") for made, base, _ in new]
+    return done, all_parts
+
+
+def uninstall(agents: Sequence[Agent], places: Places) -> list[Done]:
+    """Take back what was written into the settings of *agents*.
+
+    Raises:
+        ConfigError: a file cannot be read any more; it stays as it is, and on record.
+        StoreError: a file cannot be written.
+    """
+    known = read_record(places.record)
+    done = []
+    for one in [one for one in known if one.agent in agents]:
+        with _naming(one.path):
+            base, is_exact = _base(one.path, one)
+            if base is None or (
+                not one.was_there and not is_exact and base.strip() in (b"", b"{}")
+            ):
+                one.path.unlink(missing_ok=True)
+                what = "removed"
+            else:
+                _write(one.path, base)
+                what = "restored" if is_exact else "edited since: took out only what refold put in"
+            one.backup.unlink(missing_ok=True)
+            known.remove(one)
+            _write_record(places.record, known)
+        done.append(Done(one.path, what))
+    return done
+
+
+def read_record(path: Path) -> list[Installed]:
+    """Return what is on record as installed; nothing if there is none.
+
+    Raises:
+        ConfigError: the record cannot be read.
+    """
+    with _naming(path):
+        if not path.exists():
+            return []
+        try:
+            return [_read_installed(one) for one in json.loads(path.read_bytes())]
+        except (ValueError, KeyError, TypeError) as error:
+            raise ConfigError(f"it is no record of what is installed: {error!r}") from error
+
+
+def _entries_for(
     agent: Agent, parts: Sequence[Part], places: Places, *, port: int
 ) -> dict[Path, list[Entry]]:
     """Return what *parts* put into which file.
@@ -127,11 +258,57 @@ def _codex(parts: Sequence[Part], port: int) -> list[Entry]:
     return entries
 
 
-def codex_provider(url: str) -> dict[str, str]:
-    """Return the settings of a model provider of codex that is the proxy at *url*."""
-    return {
-        "name": "refold",
-        "base_url": f"{url}/v1",
-        "env_key": "OPENAI_API_KEY",
-        "wire_api": "responses",
-    }
+def _base(path: Path, written: Installed | None) -> tuple[bytes | None, bool]:
+    """Return the file as it is without us, `None` if there is none; and whether that is exact."""
+    now = path.read_bytes() if path.exists() else None
+    if written is None or now is None:
+        return now, True
+    if _digest(now) == written.digest:
+        if not written.was_there:
+            return None, True
+        if written.backup.exists():
+            return written.backup.read_bytes(), True
+    is_toml = path.suffix == ".toml"
+    return remove_entries(now.decode(), written.entries, is_toml=is_toml).encode(), False
+
+
+def _digest(data: bytes) -> str:
+    return sha256(data).hexdigest()
+
+
+def _read_installed(data: Any) -> Installed:
+    entries = tuple(
+        Entry(tuple(entry["place"]), entry["value"], entry["is_item"]) for entry in data["entries"]
+    )
+    given = Installed(**{**data, "path": Path(data["path"]), "parts": tuple(data["parts"])})
+    return replace(given, entries=entries)
+
+
+def _write_record(path: Path, known: Sequence[Installed]) -> None:
+    if not known:
+        path.unlink(missing_ok=True)
+        return
+    data = json.dumps([{**asdict(one), "path": str(one.path)} for one in known], indent=2)
+    _write(path, data.encode())
+
+
+def _write(path: Path, data: bytes) -> None:
+    """Put *data* into the place of a file all at once; a link to it stays one, its mode too."""
+    target = path.resolve()
+    target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    mode = target.stat().st_mode & 0o777 if target.exists() else OWNER_ONLY
+    with replacing(target, mode=mode) as temporary:
+        temporary.write_bytes(data)
+
+
+@contextmanager
+def _naming(path: Path) -> Iterator[None]:
+    """Say which file an error is about."""
+    try:
+        yield
+    except ConfigError as error:
+        raise ConfigError(f"{path}: {error}") from error
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{path}: it is not UTF-8") from error
+    except OSError as error:
+        raise StoreError(f"cannot read or write {str(path)!r}: {error.strerror}") from error

@@ -14,9 +14,8 @@ from typing import Final, Literal
 
 from refold.errors import RefoldError, describe
 from refold.report.pieces import say_count
-from refold.server.agents import AGENTS, Places
+from refold.server.agents import AGENTS, Installed, Places, read_record
 from refold.server.config_files import Entry, has_entry
-from refold.server.install import Installed, read_record
 from refold.server.originals import counts_beside, open_originals, read_counts
 from refold.server.wrap import open_directly
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Final
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from refold.server.arrival import ResultShortener
+    from refold.tools.arrival import ResultShortener
 
 
 MIN_CHARS: Final = 2_000
@@ -82,8 +82,8 @@ def _is_long(event: Any) -> bool:
 
 
 def _answer(event: Any, address: str | Path, profile: str, max_tokens: object) -> str:
-    from refold.server.arrival import ResultShortener
     from refold.server.originals import open_originals
+    from refold.tools.arrival import ResultShortener
     from refold.tools.text_store import TextStore
 
     amounts = {"results": 1}

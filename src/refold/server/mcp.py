@@ -13,7 +13,6 @@ from typing import Any, Final
 
 from refold.api import compress
 from refold.errors import ConfigError, RefoldError
-from refold.server.arrival import ResultShortener
 from refold.server.originals import (
     add_counts,
     counts_beside,
@@ -21,6 +20,7 @@ from refold.server.originals import (
     open_originals,
     read_counts,
 )
+from refold.tools.arrival import ResultShortener
 from refold.tools.retrieve import RetrieveTool
 from refold.tools.text_store import TextStore
 

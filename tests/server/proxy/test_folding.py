@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from refold import open_store, uncompress
-from refold.server.proxy.events import EventSplitter
+from refold.server.proxy.answering import EventSplitter
 from refold.server.proxy.folding import Folder
 from refold.server.proxy.request import Folded, Job, with_marks, without_marks
 from refold.server.proxy.settings import Settings

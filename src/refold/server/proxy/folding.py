@@ -1,23 +1,30 @@
 """Folds requests, in a worker: what is new is shortened once, and stays as it was sent.
 
-A conversation is found again by how it begins. Nothing of it changes between requests; only when
-its budget is nearly spent is the beginning folded anew, once, down to half, so that the provider's
-cache is lost as seldom as can be.
+A conversation is recognized by how it begins. Nothing of it changes between requests; only when its
+budget is nearly spent is the beginning folded anew, once, down to half, so that the provider's
+cache is lost as seldom as possible.
+
+`compress` and `original` are the contract of LiteLLM's guardrail. It puts messages back by their
+place, so as many come out as went in. A handle must be 12 to 24 hexadecimal digits there, so each
+row that is shortened gets one, and its original is kept under it, in the scope of the caller's key.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
+from hashlib import blake2b
 from typing import Any, Final
 
 from refold.conversation.session import Session
 from refold.errors import RefoldError, describe
 from refold.integrations.choices import CheckedChoices
 from refold.messages.wire import spell
+from refold.notation.marks import show_handle
 from refold.plan.thinking import is_bound
 from refold.scan.tokens.choose import counter_for
 from refold.server.originals import enter_shown
@@ -25,17 +32,22 @@ from refold.server.proxy.apis import api_called
 from refold.server.proxy.apis.base import TOOL_NAME, Round, Wire
 from refold.server.proxy.conversation import FULL_SHARE, Conversation, Look, is_cut
 from refold.server.proxy.ledger import JoinedStore, Ledger
-from refold.server.proxy.request import Folded, Folding, Job, Request
+from refold.server.proxy.request import Folded, FoldMode, Job, Request
 from refold.server.proxy.settings import Settings
 from refold.stores.base import Store
 from refold.stores.scope import ScopedStore
 from refold.tools.retrieve import retrieve_tool
+from refold.tools.shapes import find_texts
+from refold.tools.text_store import search_lines
 
 _WINDOW_SHARE: Final = 0.95
 """The share of a window that a conversation may fill. A beginning is folded anew at 80 % of that,
 so that 24 % are left for the answer and for errors of the token estimate."""
 _MOST: Final = 256
 """Conversations that a worker keeps in memory; one used longer ago is read from the store again."""
+_ROW_API: Final = "openai-chat"
+_HANDLE: Final = re.compile(r"#[0-9a-z]{5,36}(?=\])")
+_ROW_KEY: Final = "proxy:original:"
 
 
 class Folder:
@@ -68,7 +80,7 @@ class Folder:
         request = Request(job)
         if not request.given:
             return Folded(why_not="no messages")
-        request.rename(Ledger(self.store(job.tenant)))
+        request.rename(Ledger(self._store_of(job.tenant)))
         found = self._find(job, request)
         if found.is_off:
             self._keep(job.tenant, found, request)
@@ -80,7 +92,7 @@ class Folder:
             if not sent:
                 raise
             # What was sent before is sent again even then: thinking may be bound to it.
-            is_offered = job.how is Folding.REQUEST and found.is_offered
+            is_offered = job.mode is FoldMode.REQUEST and found.is_offered
             has_tool = is_offered and request.api.has_tools(request.body)
             body = request.write([*sent, *request.given[length:]], has_tool=has_tool)
             return replace(request.about, body=body, has_tool=has_tool, why_not=describe(error))
@@ -91,7 +103,7 @@ class Folder:
         with self._store.joined():
             view, is_refolded, first_changed = self._view(job, request, found)
             forms = found.new_forms(view, request.messages)
-            is_whole = job.how is Folding.REQUEST
+            is_whole = job.mode is FoldMode.REQUEST
             is_new = is_whole and self._is_wanted(found, request, forms, is_refolded)
             is_offered = is_new or found.is_offered
             has_tool = is_whole and is_offered and request.api.has_tools(request.body)
@@ -99,7 +111,7 @@ class Folder:
             body = request.write(written, has_tool=has_tool)
             if self._clock() > job.deadline:
                 return replace(request.about, why_not="late")
-            ledger, last = Ledger(self.store(job.tenant)), request.about.beginning
+            ledger, last = Ledger(self._store_of(job.tenant)), request.about.beginning
             offered = last if is_new else ""
             if is_refolded:
                 ledger.enter(folded={last: {"wires": view, "saved": found.saved}}, offered=offered)
@@ -111,7 +123,7 @@ class Folder:
                 ledger.enter(sent=sent, offered=offered)
             if self._settings.retrieve == "mcp":
                 for at, wire in forms.items():
-                    enter_shown(self.store(job.tenant), wire, request.messages[at])
+                    enter_shown(self._store_of(job.tenant), wire, request.messages[at])
         found.sent, found.is_offered = (view, len(request.messages)), is_offered
         self._keep(job.tenant, found, request)
         tokens = found.session.report.tokens
@@ -144,7 +156,7 @@ class Folder:
         found.extend(request.api, request.messages)
         budget = self._budget(found, request)
         view = found.session.view(budget)
-        if budget is None or job.how is not Folding.REQUEST or not found.is_full(budget):
+        if budget is None or job.mode is not FoldMode.REQUEST or not found.is_full(budget):
             return view, False, found.session.report.first_changed
         folded = self._refold(job, found, budget)
         pairs = enumerate(zip(view, folded, strict=False))
@@ -154,7 +166,7 @@ class Folder:
     def retrieve(self, tenant: str, conversation: str, api: str, body: bytes, asked: Any) -> str:
         """Answer a call of the retrieval tool that was made after *body* had been sent."""
         tool = retrieve_tool(
-            self.store(tenant),
+            self._store_of(tenant),
             messages=json.loads(body)[api_called(api).key],
             conversation=self._scope(conversation),
             name=TOOL_NAME,
@@ -168,12 +180,12 @@ class Folder:
         found = self._live.get((tenant, beginning))
         if found is not None:
             found.rounds[found.length - 1] = rounds
-        Ledger(self.store(tenant)).enter_rounds(beginning, rounds, names)
+        Ledger(self._store_of(tenant)).enter_rounds(beginning, rounds, names)
 
     def turn_off(self, tenant: str, beginning: str) -> None:
         """Fold a conversation no more: its provider refused what was folded, not what came."""
         self._live.pop((tenant, beginning), None)
-        Ledger(self.store(tenant)).turn_off(beginning)
+        Ledger(self._store_of(tenant)).turn_off(beginning)
 
     def look(self, tenant: str, conversation: str, api: str) -> Look | None:
         """Return the longest line of a conversation in memory; a client may hold several at once.
@@ -188,7 +200,43 @@ class Folder:
         longest = max(lines, key=lambda found: found.length, default=None)
         return None if longest is None else longest.look(api_called(api))
 
-    def store(self, tenant: str) -> Store:
+    def compress(self, tenant: str, body: bytes, deadline: float) -> dict[str, Any]:
+        """Answer `POST /v1/compress`; the rows that were shortened are named in `ccr_hashes`."""
+        given = json.loads(body)
+        rows = given.get("messages") if isinstance(given, dict) else None
+        if not isinstance(rows, list):
+            raise ValueError("messages must be a list")
+        folded = self.fold(Job(_ROW_API, "", tenant, "", body, deadline, FoldMode.ROWS))
+        shown = rows if folded.body is None else json.loads(folded.body)["messages"]
+        originals: dict[str, Any] = {}
+        result = [_named(row, short, originals) for row, short in zip(rows, shown, strict=True)]
+        if originals:
+            entries = {_ROW_KEY + name: row for name, row in originals.items()}
+            self._store_of(tenant).put(entries)
+        before, after = folded.tokens_before, folded.tokens_after
+        return {
+            "messages": result,
+            "tokens_before": before,
+            "tokens_after": after,
+            "tokens_saved": before - after,
+            "compression_ratio": round(after / before, 4) if before else 1.0,
+            "transforms_applied": ["refold"] if originals else [],
+            "ccr_hashes": list(originals),
+        }
+
+    def original(self, tenant: str, name: str, query: str) -> str | None:
+        """Answer `GET /v1/retrieve/HASH`: the whole text, or its lines around a *query*."""
+        key = _ROW_KEY + name
+        row = self._store_of(tenant).get([key]).get(key)
+        if row is None:
+            return None
+        text = "\n\n".join(found.text for found in find_texts([row]))
+        if not query:
+            return text
+        found, hits = search_lines(text.split("\n"), query, 1)
+        return found if hits else text
+
+    def _store_of(self, tenant: str) -> Store:
         """Return the part of the store that belongs to a tenant."""
         return self._store if self._settings.retrieve == "mcp" else ScopedStore(self._store, tenant)
 
@@ -205,11 +253,11 @@ class Folder:
             found = self._live.pop((job.tenant, name), None)
             if found is not None and found.model == request.about.model:
                 return found
-        about, store = request.about, self.store(job.tenant)
+        about, store = request.about, self._store_of(job.tenant)
         options = replace(
             self._choices.options, format=request.api.format, model=about.model or None
         )
-        if job.how is Folding.LOSSLESS:
+        if job.mode is FoldMode.LOSSLESS:
             options = replace(options, profile="lossless")
         scope = self._scope(about.conversation)
         session = Session(options, store=store, conversation=scope)
@@ -224,7 +272,7 @@ class Folder:
 
         A session that only appends cannot, so that is lifted for one step.
         """
-        store, scope = self.store(job.tenant), self._scope(found.name)
+        store, scope = self._store_of(job.tenant), self._scope(found.name)
         key = found.session.save(store)
         folding = Session.resume(key, store, thinking="strip", conversation=scope)
         folding.view(int(FULL_SHARE * budget))
@@ -282,3 +330,27 @@ def _is_answer(message: object) -> bool:
         return False
     is_said = message.get("role") in ("assistant", "model")
     return is_said or str(message.get("type", "")).endswith("_call")
+
+
+def _named(row: Any, short: Any, originals: dict[str, Any]) -> Any:
+    """Return a shortened row with a handle that the guardrail takes; note its original."""
+    if short == row or not isinstance(short.get("content"), str):
+        return short
+    name = blake2b(json.dumps([row, short]).encode(), digest_size=12).hexdigest()
+    text, count = _HANDLE.subn(show_handle(name), short["content"], count=1)
+    if not count:
+        return row  # it has no handle to be fetched by
+    originals[name] = row
+    return {**short, "content": text}
+
+
+def warm_up() -> None:
+    """Load what folding needs, so that the first request does not miss its deadline for it."""
+    log = "\n".join(f"10:00:{n:02} INFO worker {n} took {7 * n} ms" for n in range(200))
+    call = {"type": "tool_use", "id": "c", "name": "read_log", "input": {}}
+    result = {"type": "tool_result", "tool_use_id": "c", "content": log}
+    session = Session(token_budget=2_000, thinking="append")
+    session.append({"role": "user", "content": "Why?"})
+    session.append({"role": "assistant", "content": [call]})
+    session.append({"role": "user", "content": [result]})
+    session.view()

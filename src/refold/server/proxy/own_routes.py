@@ -11,12 +11,10 @@ from urllib.parse import parse_qs
 from aiohttp import web
 
 from refold.errors import JobError, WorkerLostError
+from refold.server.proxy.client_request import Shared
 from refold.server.proxy.conversation import Look
-from refold.server.proxy.fold_calls import RETRIEVE_SECONDS
 from refold.server.proxy.headers import tenant_of
-from refold.server.proxy.settings import Settings
-from refold.server.proxy.stats import Stats
-from refold.server.proxy.workers import NO_ANSWER, Workers
+from refold.server.proxy.workers import NO_ANSWER, STORE_SECONDS
 
 _PAGE: Final = {
     "/": ("page.html", "text/html"),
@@ -47,10 +45,10 @@ _BYPASS: Final = "x-headroom-bypass"
 class OwnRoutes:
     """Answers for what is not sent on."""
 
-    def __init__(self, settings: Settings, stats: Stats, workers: Workers) -> None:
-        self._settings = settings
-        self._stats = stats
-        self._workers = workers
+    def __init__(self, shared: Shared) -> None:
+        self._settings = shared.settings
+        self._stats = shared.stats
+        self._workers = shared.workers
 
     async def answer(self, request: web.BaseRequest, target: str) -> web.StreamResponse | None:
         """Return the answer to a request for *target*; `None` if it is to be sent on."""
@@ -112,7 +110,7 @@ class OwnRoutes:
             key, tenant, conversation = known.owner
             try:
                 look = await self._workers.call(
-                    key, "look", tenant, conversation, known.api, seconds=RETRIEVE_SECONDS
+                    key, "look", tenant, conversation, known.api, seconds=STORE_SECONDS
                 )
             except NO_ANSWER:
                 return web.Response(status=503, text="no worker has answered\n")
@@ -149,7 +147,7 @@ class OwnRoutes:
         tenant = self._tenant(request)
         try:
             text = await self._workers.call(
-                tenant, "original", tenant, name, query, seconds=RETRIEVE_SECONDS
+                tenant, "original", tenant, name, query, seconds=STORE_SECONDS
             )
         except NO_ANSWER:
             self._stats.fault("retrieval failed")

@@ -14,16 +14,15 @@ from aiohttp import web
 from yarl import URL
 
 from refold.errors import describe
-from refold.server.proxy.answering import Answer
+from refold.server.proxy.answering import Answer, Meter
 from refold.server.proxy.apis import find_api
-from refold.server.proxy.events import Meter
-from refold.server.proxy.fold_calls import FAILURES, FoldCalls
+from refold.server.proxy.client_request import ClientRequest, Shared
 from refold.server.proxy.headers import Refusal, admit, for_client, for_upstream
 from refold.server.proxy.own_routes import OwnRoutes
+from refold.server.proxy.request import LastSent
 from refold.server.proxy.settings import Settings
 from refold.server.proxy.stats import Stats
 from refold.server.proxy.upstream import MAX_FIELD_BYTES, SocketTalk, Upstream, relay_socket
-from refold.server.proxy.visit import Visit
 from refold.server.proxy.workers import Workers
 
 _PATIENT_SECONDS: Final = 30.0
@@ -43,8 +42,8 @@ class Proxy:
         self.stats = Stats()
         self.workers = Workers(settings)
         self._upstream: Upstream | None = None
-        self._calls = FoldCalls(self.workers, self.stats)
-        self._own = OwnRoutes(settings, self.stats, self.workers)
+        self._shared = Shared(settings, self.stats, self.workers, LastSent())
+        self._own = OwnRoutes(self._shared)
         self._runner: web.ServerRunner | None = None
         self.url = ""
 
@@ -101,13 +100,13 @@ class Proxy:
         assert self._upstream is not None, "it was started"
         api = find_api(target.partition("?")[0])
         url = self._upstream.url_of(api, target, request.headers)
-        visit = None if api is None else Visit(self.settings, self.stats, request, api, url)
+        known = None if api is None else ClientRequest(self._shared, request, api, url)
         if request.headers.get("upgrade", "").lower() == "websocket":
-            talk = SocketTalk(visit, self._calls, self.settings)
+            talk = SocketTalk(known, self.settings)
             return await relay_socket(self._upstream.client, request, url, talk, self.settings)
-        if visit is None or request.method != "POST" or "content-encoding" in request.headers:
+        if known is None or request.method != "POST" or "content-encoding" in request.headers:
             return await self._pass(request, url)
-        return await self._serve(visit)
+        return await self._serve(known)
 
     async def _pass(self, request: web.BaseRequest, url: URL) -> web.StreamResponse:
         """Relay a request that has no messages, both ways as it comes."""
@@ -132,85 +131,81 @@ class Proxy:
         async with answer:
             return await self._relay(request, answer, answer.content.iter_any())
 
-    async def _serve(self, visit: Visit) -> web.StreamResponse:
+    async def _serve(self, request: ClientRequest) -> web.StreamResponse:
         """Fold a request, send it, and relay the answer."""
-        body = await self._read(visit.request)
+        body = await self._read(request.request)
         started = time.perf_counter()
-        folded = await self._calls.fold(visit, body, self.settings.fold_ms / 1000)
+        sent = await request.fold(body, self.settings.fold_ms / 1000) or body
         self.stats.added.add(time.perf_counter() - started)
-        visit.note(folded)
-        sent = body if folded.body is None else folded.body
-        answer = await self._ask(visit, sent)
+        answer = await self._ask(request, sent)
         if answer.status == 400:
-            sent, answer = await self._ask_again(visit, body, answer)
-        if visit.folded.has_tool and answer.status == 200:
-            return await self._resolve(visit, sent, answer)
-        meter = Meter(visit.api, answer.headers)
+            sent, answer = await self._ask_again(request, body, answer)
+        if request.folded.has_tool and answer.status == 200:
+            return await self._resolve(request, sent, answer)
+        meter = Meter(request.api, answer.headers)
         try:
             async with answer:
                 chunks = _metered(answer.content.iter_any(), meter)
-                return await self._relay(visit.request, answer, chunks)
+                return await self._relay(request.request, answer, chunks)
         finally:
-            visit.charge([meter.close()] if answer.status == 200 else [])
+            request.charge([meter.close()] if answer.status == 200 else [])
 
     async def _resolve(
-        self, visit: Visit, sent: bytes, response: aiohttp.ClientResponse
+        self, request: ClientRequest, sent: bytes, response: aiohttp.ClientResponse
     ) -> web.StreamResponse:
-        """Relay an answer whose calls for originals are answered here."""
+        """Relay an answer whose retrieval calls are answered here."""
         answer = Answer(
-            visit.api,
+            request.api,
             sent,
-            ask=lambda body: self._ask(visit, body),
-            retrieve=lambda call: self._calls.retrieve(visit, sent, call),
+            ask=lambda body: self._ask(request, body),
+            retrieve=lambda call: request.retrieve(sent, call),
         )
         try:
             if "event-stream" in response.headers.get("content-type", ""):
                 chunks = answer.stream(response)
-                return await self._relay(visit.request, response, chunks, is_changed=True)
+                return await self._relay(request.request, response, chunks, is_changed=True)
             content = await answer.whole(response)
             headers = for_client(response.headers, is_changed=True)
             return web.Response(
                 status=response.status, reason=response.reason, headers=headers, body=content
             )
         finally:
-            visit.charge([meter.close() for meter in answer.meters])
+            request.charge([meter.close() for meter in answer.meters])
             for _ in range(answer.failures):
                 self.stats.fault("retrieval cut short")
             if answer.rounds:
-                await self._calls.enter_rounds(visit, answer)
+                await request.enter_rounds(answer)
 
-    async def _ask(self, visit: Visit, body: bytes) -> aiohttp.ClientResponse:
+    async def _ask(self, request: ClientRequest, body: bytes) -> aiohttp.ClientResponse:
         assert self._upstream is not None
-        headers = visit.headers
-        if visit.folded.has_tool:  # what has to be read must not be packed
+        headers = request.headers
+        if request.folded.has_tool:  # what has to be read must not be packed
             headers = headers.copy()
             headers["Accept-Encoding"] = "identity"
-        return await self._upstream.send("POST", visit.url, headers, body)
+        return await self._upstream.send("POST", request.url, headers, body)
 
     async def _ask_again(
-        self, visit: Visit, body: bytes, refused: aiohttp.ClientResponse
+        self, request: ClientRequest, body: bytes, refused: aiohttp.ClientResponse
     ) -> tuple[bytes, aiohttp.ClientResponse]:
         """Send what was refused in its other form, if it has one; return what was sent last.
 
-        What was folded is sent as it came. What came too late to be folded is folded after all: its
+        What was folded is sent as it came. What was too late to be folded is folded after all: its
         thinking may be bound to the folded form.
         """
-        folded = visit.folded
+        folded = request.folded
         if folded.body is not None:
             async with refused:
                 await refused.content.read(_MAX_ERROR_BYTES)
-            visit.unfold()
-            answer = await self._ask(visit, body)
+            request.unfold()
+            answer = await self._ask(request, body)
             if answer.status < 400:
-                await self._calls.turn_off(visit, folded)
+                await request.turn_off(folded)
             return body, answer
-        if folded.why_not in FAILURES:
-            folded = await self._calls.fold(visit, body, _PATIENT_SECONDS)
-        if folded.body is None:
+        late = await request.fold_late(body, _PATIENT_SECONDS)
+        if late is None:
             return body, refused
         refused.release()
-        visit.refold(folded)
-        return folded.body, await self._ask(visit, folded.body)
+        return late, await self._ask(request, late)
 
     async def _read(self, request: web.BaseRequest) -> bytes:
         """Return the body of a request; 413 if it is too long, 408 if it takes too long."""

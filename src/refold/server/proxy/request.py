@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import pickle
-import struct
+from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from hashlib import blake2b
-from typing import Any, BinaryIO, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from refold.result import Thinking
 from refold.server.proxy.apis import api_called
@@ -17,10 +16,11 @@ from refold.server.proxy.apis.base import Api, Wire
 from refold.server.proxy.ledger import Ledger, name_beginnings
 
 _MARK: Final = "cache_control"
-LENGTH: Final = struct.Struct(">I")
+_MOST_BYTES: Final = 64 << 20
+"""How much `LastSent` keeps; what was used least recently is dropped first."""
 
 
-class Folding(Enum):
+class FoldMode(Enum):
     """How a request may be folded."""
 
     REQUEST = "request"
@@ -42,7 +42,7 @@ class Job(NamedTuple):
     body: bytes
     deadline: float
     """When the proxy stops waiting, on the clock of the worker."""
-    how: Folding = Folding.REQUEST
+    mode: FoldMode = FoldMode.REQUEST
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -182,15 +182,61 @@ def with_marks(message: Wire, marked: Wire) -> Wire:
     return {**message, "content": blocks, **own}
 
 
-def make_frame(value: object) -> bytes:
-    """Spell one message."""
-    data = pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
-    return LENGTH.pack(len(data)) + data
+class LastSent:
+    """The last request of each conversation, as it came and as it was folded.
+
+    A request that went out as it came, in the middle of a conversation that is folded, would cost
+    the provider's cache of all of it, twice. So, should folding fail, what went out last goes out
+    so again, and only what is new goes out as it came.
+    """
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[tuple[str, str], tuple[bytes, Folded]] = OrderedDict()
+        self._size = 0
+
+    def keep(self, job: Job, folded: Folded) -> None:
+        """Keep a request that is about to be sent; one that goes out as it came needs no help."""
+        name = job.tenant, folded.first
+        self._drop(name)
+        if folded.body is not None:
+            self._kept[name] = job.body, folded
+            self._size += len(job.body) + len(folded.body)
+        while self._size > _MOST_BYTES:
+            self._drop(next(iter(self._kept)))
+
+    def go_on(self, job: Job) -> Folded | None:
+        """Return a request with its past as it was sent; `None` if nothing of it was folded."""
+        try:
+            request = Request(job)
+        except (ValueError, RecursionError):
+            return None
+        came, folded = self._kept.get((job.tenant, request.about.first), (b"", Folded()))
+        if folded.body is None:
+            return None
+        past = Request(job._replace(body=came))
+        count = len(past.messages)
+        if request.messages[:count] != past.messages or request.about.model != folded.model:
+            return None
+        sent = _marked(Request(job._replace(body=folded.body)).messages, request, count)
+        has_tool = folded.has_tool and request.api.has_tools(request.body)
+        saved = folded.tokens_before - folded.tokens_after
+        return replace(
+            folded,
+            body=request.write([*sent, *request.given[count:]], has_tool=has_tool),
+            beginning=request.about.beginning,
+            has_tool=has_tool,
+            saved_before=saved,
+            is_refolded=False,
+        )
+
+    def _drop(self, name: tuple[str, str]) -> None:
+        came, folded = self._kept.pop(name, (b"", Folded()))
+        self._size -= len(came) + len(folded.body or b"")
 
 
-def read_frame(stream: BinaryIO) -> Any:
-    """Read one message; `EOFError` at the end."""
-    head = stream.read(LENGTH.size)
-    if len(head) < LENGTH.size:
-        raise EOFError
-    return pickle.loads(stream.read(LENGTH.unpack(head)[0]))
+def _marked(sent: Sequence[Any], request: Request, count: int) -> list[Any]:
+    """Return what was sent with the marks of the cache where the client has them now."""
+    if len(sent) != count:
+        return list(sent)
+    triples = zip(sent, request.messages, request.given, strict=False)
+    return [given if one == plain else with_marks(one, given) for one, plain, given in triples]

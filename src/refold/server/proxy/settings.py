@@ -12,7 +12,7 @@ from refold.checks import check_choice, check_positive, check_whole
 from refold.errors import ConfigError
 
 Retrieval = Literal["inline", "mcp", "off"]
-Folding = Literal["standard", "lossless"]
+ProxyProfile = Literal["standard", "lossless"]
 
 PREFIX: Final = "REFOLD_"
 """How the variables of the environment begin: `REFOLD_PORT`, `REFOLD_ANTHROPIC_URL`, …"""
@@ -43,7 +43,7 @@ class Settings:
     default `refold.db` in the user's data folder."""
     retrieve: Retrieval = "inline"
     """Who answers when a model asks for an original: this proxy, `refold mcp`, or none."""
-    profile: Folding = "standard"
+    profile: ProxyProfile = "standard"
     """`standard` also cuts results that are too long for their share; `lossless` never does."""
     token_budget: int | None = None
     """The tokens that a conversation gets; by default a share of the model's window."""
@@ -64,7 +64,7 @@ class Settings:
 
     def __post_init__(self) -> None:
         check_choice("retrieve", self.retrieve, get_args(Retrieval))
-        check_choice("profile", self.profile, get_args(Folding))
+        check_choice("profile", self.profile, get_args(ProxyProfile))
         check_whole("port", self.port)
         if self.port > _LAST_PORT:
             raise ConfigError(f"port must be at most {_LAST_PORT}; got {self.port}")

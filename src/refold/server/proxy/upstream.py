@@ -11,13 +11,12 @@ from aiohttp import web
 from multidict import CIMultiDict
 from yarl import URL
 
+from refold.server.proxy.answering import read_object
 from refold.server.proxy.apis.base import Api, Provider, Usage
-from refold.server.proxy.events import read_object
-from refold.server.proxy.fold_calls import FoldCalls
+from refold.server.proxy.client_request import ClientRequest
 from refold.server.proxy.headers import for_upstream
-from refold.server.proxy.request import Folding
+from refold.server.proxy.request import FoldMode
 from refold.server.proxy.settings import Settings
-from refold.server.proxy.visit import Visit
 
 _CONNECT_SECONDS: Final = 10.0
 """Connect timeout: beyond it the provider counts as down, and the client may try another."""
@@ -90,36 +89,34 @@ class SocketTalk:
     for originals are not answered here, so nothing is left out: results are only said shorter.
     """
 
-    def __init__(self, visit: Visit | None, calls: FoldCalls, settings: Settings) -> None:
-        """*visit* is what opened it; `None` if its API is not known, so that nothing is folded."""
-        self._opened = visit
-        self._visit: Visit | None = None
-        self._calls = calls
+    def __init__(self, opened_by: ClientRequest | None, settings: Settings) -> None:
+        """Take the request that opened it; `None` if its API is not known: nothing is folded."""
+        self._opened_by = opened_by
+        self._under_way: ClientRequest | None = None
         self._seconds = settings.fold_ms / 1000
 
     async def fold(self, text: str) -> str:
         """Return what to send for a message of the client."""
-        if self._opened is None or f'"{_CREATE}"' not in text:
+        if self._opened_by is None or f'"{_CREATE}"' not in text:
             return text
         body = text.encode()
         said = read_object(body)
         if said is None or said.get("type") != _CREATE or said.get("previous_response_id"):
             return text
-        visit = self._opened.again()
-        folded = await self._calls.fold(visit, body, self._seconds, Folding.LOSSLESS)
-        visit.note(folded)
-        self._visit = visit
-        return text if folded.body is None else folded.body.decode()
+        request = self._opened_by.again()
+        folded = await request.fold(body, self._seconds, FoldMode.LOSSLESS)
+        self._under_way = request
+        return text if folded is None else folded.decode()
 
     def see(self, text: str) -> None:
         """Count the token usage in a message of the provider."""
-        if self._visit is None or '"usage"' not in text:
+        if self._under_way is None or '"usage"' not in text:
             return
         said = read_object(text.encode())
-        usage = Usage() if said is None else self._visit.api.usage_of(said, Usage())
+        usage = Usage() if said is None else self._under_way.api.usage_of(said, Usage())
         if usage.prompt:
-            self._visit.charge([usage])
-            self._visit = None
+            self._under_way.charge([usage])
+            self._under_way = None
 
 
 async def relay_socket(

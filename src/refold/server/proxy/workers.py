@@ -1,21 +1,33 @@
-"""The worker processes: a job goes to the one that knows its conversation; dead ones restart."""
+"""The worker processes, from both ends of their pipes: jobs go in, answers come out.
+
+A job goes to the worker that knows its conversation. A worker does one job after the other and ends
+when its input does; one that dies or hangs is replaced. `python -m` runs the inner end.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 import pickle
+import struct
 import sys
+import time
 from asyncio.subprocess import PIPE, Process
 from contextlib import suppress
 from itertools import count
-from typing import Any, Final
+from typing import Any, BinaryIO, Final, Literal
 from zlib import crc32
 
-from refold.errors import JobError, WorkerLostError
-from refold.server.proxy.request import LENGTH, make_frame
+from refold.errors import JobError, WorkerLostError, describe
 from refold.server.proxy.settings import Settings
 
+Operation = Literal[
+    "fold", "retrieve", "enter_rounds", "turn_off", "look", "compress", "original", "ping"
+]
+"""What a worker can do: the methods of its `Folder`, and to answer at all."""
+
+STORE_SECONDS: Final = 10.0
+"""Timeout of a worker for reading or writing the store."""
 _STUCK_SECONDS: Final = 30.0
 """A worker that has not answered for so long is restarted."""
 _CLOSE_SECONDS: Final = 5.0
@@ -24,6 +36,7 @@ _BUFFER: Final = 1 << 20
 """How much is read from a worker at once; a longer answer takes several reads."""
 NO_ANSWER: Final = (TimeoutError, WorkerLostError, JobError)
 """What `Workers.call` raises: a worker is late, or gone, or has failed."""
+_LENGTH: Final = struct.Struct(">I")
 _log: Final = logging.getLogger("refold.serve")
 
 
@@ -50,7 +63,7 @@ class _Worker:
         self._process = await asyncio.create_subprocess_exec(
             sys.executable,
             "-m",
-            "refold.server.proxy.worker",
+            "refold.server.proxy.workers",
             stdin=PIPE,
             stdout=PIPE,
             limit=_BUFFER,
@@ -60,7 +73,7 @@ class _Worker:
         self._write(self._settings)
         self._reading = asyncio.create_task(self._read(self._process))
 
-    async def call(self, name: str, given: tuple[object, ...], seconds: float) -> Any:
+    async def call(self, operation: Operation, given: tuple[object, ...], seconds: float) -> Any:
         """Return what the worker answers; `TimeoutError` if it takes longer than *seconds*."""
         if self._process is None:
             raise WorkerLostError
@@ -69,7 +82,7 @@ class _Worker:
         number = next(self._numbers)
         future: asyncio.Future[Any] = loop.create_future()
         self._pending[number] = future, loop.time()
-        self._write((number, name, given))
+        self._write((number, operation, given))
         async with asyncio.timeout(seconds):
             answer = await future
         if isinstance(answer, JobError):
@@ -97,7 +110,7 @@ class _Worker:
         assert self._process is not None
         assert self._process.stdin is not None
         with suppress(ConnectionError, RuntimeError):  # reading tells that it has ended
-            self._process.stdin.write(make_frame(value))
+            self._process.stdin.write(_make_frame(value))
 
     def _end_if_stuck(self, now: float) -> None:
         oldest = next(iter(self._pending.values()), None)
@@ -110,7 +123,7 @@ class _Worker:
         assert stream is not None
         with suppress(asyncio.IncompleteReadError):
             while True:
-                (size,) = LENGTH.unpack(await stream.readexactly(LENGTH.size))
+                (size,) = _LENGTH.unpack(await stream.readexactly(_LENGTH.size))
                 number, answer = pickle.loads(await stream.readexactly(size))
                 future, _ = self._pending.pop(number)
                 if not future.done():
@@ -138,10 +151,10 @@ class Workers:
         calls = (worker.call("ping", (), 2 * _STUCK_SECONDS) for worker in self._workers)
         await asyncio.gather(*calls)
 
-    async def call(self, key: str, name: str, *given: object, seconds: float) -> Any:
-        """Let the worker for *key* do something."""
-        place = crc32(key.encode()) % len(self._workers) if len(self._workers) > 1 else 0
-        return await self._workers[place].call(name, given, seconds)
+    async def call(self, key: str, operation: Operation, *given: object, seconds: float) -> Any:
+        """Return what the worker for *key* answers; raise one of `NO_ANSWER` if it does not."""
+        worker = self._workers[crc32(key.encode()) % len(self._workers)]
+        return await worker.call(operation, given, seconds)
 
     async def close(self) -> None:
         """End all."""
@@ -161,3 +174,43 @@ class Workers:
     def restarts(self) -> int:
         """How often a worker had to be replaced."""
         return sum(max(0, worker.starts - 1) for worker in self._workers)
+
+
+def _make_frame(value: object) -> bytes:
+    data = pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
+    return _LENGTH.pack(len(data)) + data
+
+
+def _read_frame(stream: BinaryIO) -> Any:
+    """Read one message; `EOFError` at the end."""
+    head = stream.read(_LENGTH.size)
+    if len(head) < _LENGTH.size:
+        raise EOFError
+    return pickle.loads(stream.read(_LENGTH.unpack(head)[0]))
+
+
+def main() -> None:
+    """Be a worker: do what is asked until the input ends."""
+    # Imported here: the outer end folds nothing.
+    from refold.server.proxy.folding import Folder, warm_up
+
+    source, target = sys.stdin.buffer, sys.stdout.buffer
+    sys.stdout = sys.stderr  # whatever is printed must not end up among the answers
+    folder = Folder(_read_frame(source), time.monotonic)
+    warm_up()
+    while True:
+        try:
+            number, operation, given = _read_frame(source)
+        except EOFError:
+            return
+        answer: object
+        try:
+            answer = None if operation == "ping" else getattr(folder, operation)(*given)
+        except Exception as error:  # noqa: BLE001 - a request must never end the worker
+            answer = JobError(describe(error))
+        target.write(_make_frame((number, answer)))
+        target.flush()
+
+
+if __name__ == "__main__":
+    main()

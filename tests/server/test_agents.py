@@ -12,9 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from refold import ConfigError, StoreError
-from refold.server.agents import Agent, Part, Places, find_places
+from refold.server.agents import Agent, Part, Places, find_places, install, uninstall
 from refold.server.doctor import examine
-from refold.server.install import install, uninstall
 from tests.cli.conftest import Refold
 
 ODD = b'{"model":"opus",\r\n   "hooks": {"PostToolUse": [ ]}, "x": 1.50}'

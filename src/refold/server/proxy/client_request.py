@@ -1,0 +1,197 @@
+"""One request with messages, from start to end: whose it is, how it is folded, what it costs."""
+
+from __future__ import annotations
+
+import logging
+import time
+from copy import copy
+from dataclasses import dataclass, replace
+from typing import Any, Final, Self
+
+from aiohttp import web
+from multidict import CIMultiDict
+from yarl import URL
+
+from refold.conversation.prices import list_prices
+from refold.errors import JobError, WorkerLostError
+from refold.server.proxy.answering import Answer
+from refold.server.proxy.apis.base import Api, OwnCall, Usage
+from refold.server.proxy.headers import for_upstream, session_of, tenant_of
+from refold.server.proxy.request import Folded, FoldMode, Job, LastSent
+from refold.server.proxy.settings import Settings
+from refold.server.proxy.stats import Bill, Stats, Totals, bill
+from refold.server.proxy.workers import NO_ANSWER, STORE_SECONDS, Operation, Workers
+
+_SPARE_SECONDS: Final = 0.05
+"""How long after its deadline a worker may take to report that it is late."""
+_LATE: Final = "late"
+_FAILED: Final = "failed"
+_log: Final = logging.getLogger("refold.serve")
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """What all requests of a proxy share."""
+
+    settings: Settings
+    stats: Stats
+    workers: Workers
+    last_sent: LastSent
+
+
+class ClientRequest:
+    """One request with messages.
+
+    Whatever fails while it is folded is counted and logged; then what is new goes out as it came.
+    """
+
+    def __init__(self, shared: Shared, request: web.BaseRequest, api: Api, url: URL) -> None:
+        """*url* is where the request goes."""
+        self._stats = shared.stats
+        self._workers = shared.workers
+        self._last_sent = shared.last_sent
+        self.request = request
+        self.api = api
+        self.url = url
+        self.headers: CIMultiDict[str] = for_upstream(request.headers)
+        is_local = shared.settings.is_local
+        self._tenant = tenant_of(request.headers, request.query.get("key", ""), is_local=is_local)
+        self._client_session = session_of(request.headers)
+        self._worker_key = self._tenant + self._client_session
+        self.folded = Folded()
+
+    def again(self) -> Self:
+        """Return another request of the same client to the same endpoint."""
+        other = copy(self)
+        other.folded = Folded()
+        return other
+
+    async def fold(
+        self, body: bytes, seconds: float, mode: FoldMode = FoldMode.REQUEST
+    ) -> bytes | None:
+        """Fold and count the request; return what to send, or `None` if that is what came.
+
+        What is new goes out as it came if folding fails or takes longer than *seconds*.
+        """
+        self.folded = folded = await self._fold(body, seconds, mode)
+        name = f"{self._tenant[:6]}-{folded.conversation}" if folded.conversation else "other"
+        self._session = self._stats.session(name, self.api.name, folded.model, time.time())
+        self._session.owner = self._worker_key, self._tenant, folded.conversation
+        self._session.last = replace(folded, body=None)
+        for totals in self._totals:
+            totals.requests += 1
+            if not self.api.is_counting(self.url.raw_path):
+                totals.add_fold(folded)
+        return folded.body
+
+    async def fold_late(self, body: bytes, seconds: float) -> bytes | None:
+        """Fold a request that was too late to be folded before; `None` if it was not."""
+        if self.folded.why_not not in (_LATE, _FAILED):
+            return None
+        folded = await self._fold(body, seconds, FoldMode.REQUEST)
+        if folded.body is not None:
+            self.folded = folded
+            self._session.last = replace(folded, body=None)
+            for totals in self._totals:
+                totals.add_fold(folded)
+        return folded.body
+
+    def unfold(self) -> None:
+        """Undo the count of savings: the request went out unfolded."""
+        for totals in self._totals:
+            totals.take_back_fold(self.folded)
+        self.folded = Folded(model=self.folded.model)
+
+    @property
+    def _totals(self) -> tuple[Totals, Totals]:
+        return self._stats.totals, self._session.totals
+
+    async def _fold(self, body: bytes, seconds: float, mode: FoldMode) -> Folded:
+        job = Job(
+            api=self.api.name,
+            path=self.url.raw_path,
+            tenant=self._tenant,
+            session=self._client_session,
+            body=body,
+            deadline=time.monotonic() + seconds,
+            mode=mode,
+        )
+        folded = await self._attempt(job, seconds)
+        if folded.why_not in (_LATE, _FAILED):
+            known = self._last_sent.go_on(job)
+            folded = folded if known is None else replace(known, why_not=folded.why_not)
+        self._last_sent.keep(job, folded)
+        return folded
+
+    async def _attempt(self, job: Job, seconds: float) -> Folded:
+        started = time.perf_counter()
+        try:
+            folded: Folded = await self._call("fold", job, seconds=seconds + _SPARE_SECONDS)
+        except TimeoutError:
+            self._stats.fault("fold late")
+            return Folded(why_not=_LATE)
+        except WorkerLostError:
+            self._stats.fault("worker lost")
+            return Folded(why_not=_FAILED)
+        except JobError as error:
+            self._stats.fault("fold failed")
+            _log.error("not folded: %s", error)
+            return Folded(why_not=_FAILED)
+        self._stats.folding.add(time.perf_counter() - started)
+        if folded.why_not == _LATE:
+            self._stats.fault("fold late")
+        elif folded.why_not and folded.body is not None:
+            self._stats.fault("fold failed")
+            _log.error("what is new is sent as it came: %s", folded.why_not)
+        return folded
+
+    async def _call(
+        self, operation: Operation, *given: object, seconds: float = STORE_SECONDS
+    ) -> Any:
+        return await self._workers.call(self._worker_key, operation, *given, seconds=seconds)
+
+    async def retrieve(self, sent: bytes, call: OwnCall) -> str:
+        """Answer a retrieval call that a model made when it was *sent* this."""
+        about = self._tenant, self.folded.conversation, self.api.name
+        try:
+            text: str = await self._call("retrieve", *about, sent, call.arguments)
+        except NO_ANSWER:
+            self._stats.fault("retrieval failed")
+            return "[the original cannot be fetched at the moment; try again later]"
+        return text
+
+    async def enter_rounds(self, answer: Answer) -> None:
+        """Record the retrieval rounds of an answer, so that later requests have them."""
+        for totals in self._totals:
+            totals.retrievals += len(answer.rounds)
+        await self._enter("enter_rounds", self.folded.beginning, answer.rounds, answer.names)
+
+    async def turn_off(self, folded: Folded) -> None:
+        """Stop folding a conversation: its provider refuses what was folded, not what came."""
+        self._stats.fault("folded request refused")
+        _log.warning("%s: refused as it was folded, taken as it came", folded.conversation)
+        await self._enter("turn_off", folded.beginning)
+
+    async def _enter(self, operation: Operation, *given: object) -> None:
+        try:
+            await self._call(operation, self._tenant, *given)
+        except NO_ANSWER:
+            self._stats.fault("not entered")
+
+    def charge(self, usages: list[Usage]) -> None:
+        """Count the usage that the provider reports, round by round."""
+        folded = self.folded
+        price = list_prices().find(folded.model)
+        saved = folded.tokens_before - folded.tokens_after
+        known = folded.tokens_known if folded.is_refolded else None
+        old = folded.saved_before
+        for usage in usages:
+            if not usage.prompt:
+                continue
+            cost: Bill | None = None
+            if price is not None:
+                now = max(0, saved - old)
+                cost = bill(price, usage, saved_before=old, saved_now=now, known=known)
+            for totals in self._totals:
+                totals.add_usage(usage, cost)
+            old, known = saved, None  # later rounds begin where this one ended

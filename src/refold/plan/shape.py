@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from refold.messages.formats import Sides, find_format, plain
+from refold.messages.formats import Sides, find_format
+from refold.messages.formats.chat import PLAIN
 from refold.messages.handles import handle_of
 from refold.messages.message import Message
 from refold.notation.marks import Stretch, digest, excerpt, put_handle
@@ -46,7 +47,7 @@ def _is_same(one: Fold, other: Fold) -> bool:
 def _sides_of(plan: Plan) -> Sides:
     """Return what the provider wants; a message that fits several says nothing beside another."""
     names = (source.format for fold in plan for source in fold.sources)
-    return find_format(next(filter(plain.FORMAT.name.__ne__, names), plain.FORMAT.name)).sides
+    return find_format(next(filter(PLAIN.name.__ne__, names), PLAIN.name)).sides
 
 
 def _is_sided(fold: Fold) -> bool:

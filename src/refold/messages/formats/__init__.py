@@ -7,17 +7,14 @@ from typing import Any, Final
 
 from refold.errors import ConfigError, MessageError, describe
 from refold.messages.formats import (
-    ai_sdk,
-    anthropic,
     bedrock,
+    chat,
     claude_code,
     codex,
     gemini,
     langchain,
     llama_index,
-    openai_chat,
     openai_responses,
-    plain,
     pydantic_ai,
 )
 from refold.messages.formats.base import (
@@ -26,6 +23,7 @@ from refold.messages.formats.base import (
     Reading,
     Sides,
     advise_list,
+    block_types_of,
     is_mapping,
     kind_of,
 )
@@ -44,12 +42,14 @@ FORMATS: Final[tuple[Format, ...]] = (
     langchain.FORMAT,
     pydantic_ai.FORMAT,
     llama_index.FORMAT,
-    ai_sdk.FORMAT,
-    openai_chat.FORMAT,
-    anthropic.FORMAT,
-    plain.FORMAT,
+    chat.AI_SDK,
+    chat.OPENAI,
+    chat.ANTHROPIC,
+    chat.PLAIN,
 )
 """Tried in this order; the last one reads anything with a role and content."""
+_TELLING_KEYS: Final = frozenset[str]().union(*(format_.keys for format_ in FORMATS))
+"""A message with a string for its content and none of these may be of any shape."""
 
 RETRIEVAL_TOOLS: Final = ("retrieve_original", "refold_retrieve")
 """How the names of tools end that fetch originals back; hosts put their own before them."""
@@ -71,18 +71,23 @@ def find_format(name: str) -> Format:
 
 def recognize(messages: Sequence[object]) -> Format:
     """Return the first format that some message can only belong to; plain if none does."""
-    mappings = list(filter(is_mapping, messages))
-    for format_ in FORMATS:
-        if any(map(format_.matches, mappings)):
+    telling = [
+        (message, block_types_of(message))
+        for message in messages
+        if is_mapping(message)
+        and not (_TELLING_KEYS.isdisjoint(message) and isinstance(message.get("content"), str))
+    ]
+    for format_ in FORMATS if telling else ():
+        if any(format_.claims(*one) for one in telling):
             return format_
-    return plain.FORMAT
+    return chat.PLAIN
 
 
 def turn_path(record: object) -> Path:
     """Return where the turn stands in a record of a session file; `()` if *record* is the turn."""
     if is_mapping(record) and "type" in record:
         for format_ in FORMATS:
-            if format_.turn_path is not None and format_.matches(record):
+            if format_.turn_path is not None and format_.claims(record, frozenset()):
                 return format_.turn_path(record)
     return ()
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field
 from typing import Any, Final, Literal, TypeGuard
 
 from refold.errors import MessageError
@@ -28,40 +28,25 @@ CONVERSATION_KEYS: Final = ("messages", "contents", "input")
 Responses API."""
 
 
+@dataclass(slots=True, eq=False)
 class Reading:
     """What was read from one message; filled while its content is walked."""
 
-    __slots__ = (
-        "binds_next",
-        "calls",
-        "depth",
-        "id",
-        "images",
-        "is_fixed",
-        "is_turn",
-        "media",
-        "opaque",
-        "parts",
-        "role",
-        "thinking",
-    )
-
-    def __init__(self, role: str, id: str | None = None, *, is_turn: bool = True) -> None:
-        self.role = role
-        self.id = id
-        self.parts: list[Part] = []
-        self.opaque: list[str] = []
-        self.thinking: list[str] = []
-        self.images = 0
-        self.media: list[Media] = []
-        self.calls: list[Call] = []
-        self.binds_next = False
-        self.is_fixed = False
-        """True for what must stay where it is, as it is, such as a provider's own compaction."""
-        self.is_turn = is_turn
-        """False for records of a session file that are never sent to a model."""
-        self.depth = 0
-        """How many steps of every path lead to the turn, in a record of a session file."""
+    role: str
+    id: str | None = None
+    is_turn: bool = True
+    """False for records of a session file that are never sent to a model."""
+    parts: list[Part] = field(default_factory=list)
+    opaque: list[str] = field(default_factory=list)
+    thinking: list[str] = field(default_factory=list)
+    images: int = 0
+    media: list[Media] = field(default_factory=list)
+    calls: list[Call] = field(default_factory=list)
+    binds_next: bool = False
+    is_fixed: bool = False
+    """True for what must stay where it is, as it is, such as a provider's own compaction."""
+    depth: int = 0
+    """How many steps of every path lead to the turn, in a record of a session file."""
 
     def fix(self, call_ids: Collection[str]) -> None:
         """Let the answers to these calls stay where they are, as they are."""
@@ -87,18 +72,23 @@ def write_untyped_text(block: Mapping[str, Any], text: str) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Format:
-    """One message shape.
+    """One message shape, and how its messages are told from others.
 
-    `matches` tells whether a message can only be of this shape; `read` takes a message and the
-    place to name in errors.
+    A row without `keys` and `block_types` is never recognized, only named or fallen back to.
     """
 
     name: str
-    matches: Callable[[Mapping[str, Any]], bool]
     read: Callable[[Mapping[str, Any], str], Reading]
+    """Reads a message; takes the place to name in errors, too."""
     write: Callable[[Sequence[Mapping[str, Any]], str, str], dict[str, Any]]
     """Writes a message in the place of the given ones, with the given text and role, which is
     `assistant` or `user`."""
+    keys: frozenset[str] = frozenset()
+    """A message that can only be of this shape has one of these keys, or a block as below."""
+    block_types: frozenset[str] = frozenset()
+    """The types of such blocks in its content; empty for a block without a type."""
+    matches: Callable[[Mapping[str, Any]], bool] | None = None
+    """Tells whether a message with such a key or block can only be of this shape; `None` if so."""
     ties: Callable[[Sequence[Mapping[str, Any]]], Mapping[int, int]] | None = None
     """Maps the place of a message to that of the last one that must not be parted from it."""
     is_lasting: bool = False
@@ -114,6 +104,12 @@ class Format:
     """Says where the turn stands in a record, if this is the record shape of a session file."""
     is_injected: Callable[[Message], bool] | None = None
     """Tells whether a program wrote a turn of the user's, such as the output of a command."""
+
+    def claims(self, message: Mapping[str, Any], block_types: Set[str]) -> bool:
+        """Tell whether *message*, with blocks of these types, can only be of this shape."""
+        if self.keys.isdisjoint(message) and self.block_types.isdisjoint(block_types):
+            return False
+        return self.matches is None or self.matches(message)
 
 
 def check_role(role: object, message: Mapping[str, Any], place: str) -> str:
@@ -144,6 +140,56 @@ def has_type(value: object, types: Collection[str]) -> bool:
     """Tell whether *value* is a mapping whose `type` is one of *types*."""
     kind = value.get("type") if is_mapping(value) else None
     return isinstance(kind, str) and kind in types
+
+
+def block_types_of(message: Mapping[str, Any]) -> Set[str]:
+    """Return the types of the blocks in the content of *message*; empty for those without one."""
+    content = message.get("content")
+    if not isinstance(content, list):
+        return frozenset()
+    types = (block.get("type", "") for block in content if is_mapping(block))
+    return {kind for kind in types if isinstance(kind, str)}
+
+
+def check_mapping(value: object, what: str, path: Path, place: str) -> Mapping[str, Any]:
+    """Return *value*, such as `a part`, if it is a mapping, or say that it is none."""
+    if is_mapping(value):
+        return value
+    problem = f"{what} must be a mapping, got {kind_of(value)}".lstrip()
+    raise MessageError(problem, spot(place, path))
+
+
+def check_list_of(
+    message: Mapping[str, Any], name: str, what: str, whose: str, place: str
+) -> Iterator[tuple[Mapping[str, Any], Path]]:
+    """Yield each of the blocks or parts (*what*) under *name*, and its path; refuse anything else.
+
+    *whose* they are is said to who mixes messages of several shapes.
+    """
+    items = message.get(name)
+    if not isinstance(items, list):
+        problem = f"must be a list of {what}s, got {kind_of(items)}, and others here are {whose}"
+        raise MessageError(f"{problem}; {ONE_SHAPE}", f"{place}.{name}")
+    for number, item in enumerate(items):
+        path = (name, number)
+        yield check_mapping(item, f"a {what}", path, place), path
+
+
+def check_call_id(body: Mapping[str, Any], name: str, path: Path, place: str) -> str:
+    """Return the id under *name* that ties a call and its result together."""
+    id_ = body.get(name)
+    if not isinstance(id_, str) or not id_:
+        problem = f"a call and its result need an id, got {id_!r}"
+        raise MessageError(problem, spot(place, (*path, name)))
+    return id_
+
+
+def put_note(
+    message: dict[str, Any], name: str, note: Mapping[str, Any], rest: Sequence[object]
+) -> None:
+    """Leave the *rest* of the blocks under *name*, behind a *note* if its text says anything."""
+    is_said = note.get("text") or note.get("content")
+    message[name] = [*([note] if is_said else ()), *rest]
 
 
 def keys_of(message: Mapping[str, Any]) -> str:

@@ -12,9 +12,12 @@ from refold.messages.formats.base import (
     Reading,
     add_media,
     add_text,
+    check_call_id,
+    check_list_of,
+    check_mapping,
     check_role,
     is_mapping,
-    kind_of,
+    put_note,
     write_untyped_text,
 )
 from refold.messages.formats.content import add_answer, add_fields, count_unknown, dump
@@ -38,15 +41,7 @@ def _matches(message: Mapping[str, Any]) -> bool:
 
 def _read(message: Mapping[str, Any], place: str) -> Reading:
     reading = Reading(role=check_role(message.get("role"), message, place))
-    content = message.get("content")
-    if not isinstance(content, list):
-        problem = f"must be a list of blocks, got {kind_of(content)}, and others here are"
-        raise MessageError(f"{problem} Bedrock's; {ONE_SHAPE}", f"{place}.content")
-    for number, block in enumerate(content):
-        path: Path = ("content", number)
-        if not is_mapping(block):
-            problem = f"a block must be a mapping, got {kind_of(block)}"
-            raise MessageError(problem, spot(place, path))
+    for block, path in check_list_of(message, "content", "block", "Bedrock's", place):
         if "type" in block:
             problem = f'has a "type" ({block["type"]!r}), as no block of Converse does'
             raise MessageError(f"{problem}; {ONE_SHAPE}", spot(place, path))
@@ -59,7 +54,7 @@ def _read_block(reading: Reading, block: Mapping[str, Any], path: Path, place: s
     if block.get("text") is not None:
         add_text(reading, block["text"], (*path, "text"), place)
     elif is_mapping(use):
-        id_ = _call_id(use, (*path, "toolUse"), place)
+        id_ = check_call_id(use, "toolUseId", (*path, "toolUse"), place)
         name, where = str(use.get("name", "")), (*path, "toolUse", "input")
         reading.calls.append(Call(id_, name, use.get("input"), where))
     elif is_mapping(result):
@@ -80,14 +75,6 @@ def _read_media(reading: Reading, block: Mapping[str, Any], path: Path) -> bool:
     return kind is not None or "document" in block
 
 
-def _call_id(body: Mapping[str, Any], path: Path, place: str) -> str:
-    id_ = body.get("toolUseId")
-    if not isinstance(id_, str) or not id_:
-        problem = f"a call and its result need an id, got {id_!r}"
-        raise MessageError(problem, spot(place, (*path, "toolUseId")))
-    return id_
-
-
 def _thought(reasoning: object) -> str:
     """Return what was thought; a signature costs nothing, and what is redacted nobody can count."""
     told = reasoning.get("reasoningText") if is_mapping(reasoning) else None
@@ -96,14 +83,12 @@ def _thought(reasoning: object) -> str:
 
 def _read_result(reading: Reading, result: Mapping[str, Any], path: Path, place: str) -> None:
     """Read what a tool returned: its texts, and each field of its data, may be replaced."""
-    told = ToolResult(_call_id(result, path, place), result, path)
+    told = ToolResult(check_call_id(result, "toolUseId", path, place), result, path)
     before = len(reading.parts)
     content = result.get("content")
     for number, block in enumerate(content if isinstance(content, list) else ()):
         here = (*path, "content", number)
-        if not is_mapping(block):
-            problem = f"a block must be a mapping, got {kind_of(block)}"
-            raise MessageError(problem, spot(place, here))
+        check_mapping(block, "a block", here, place)
         if isinstance(block.get("text"), str):
             add_text(reading, block["text"], (*here, "text"), place, result=told)
         elif "json" in block:
@@ -121,11 +106,12 @@ def _write(messages: Sequence[Mapping[str, Any]], text: str, role: str) -> dict[
 
 def _strip(message: dict[str, Any], note: str) -> None:
     rest = [block for block in message["content"] if "reasoningContent" not in block]
-    message["content"] = [*([{"text": note}] if note else ()), *rest]
+    put_note(message, "content", {"text": note}, rest)
 
 
 FORMAT: Final[Format] = Format(
     name="bedrock",
+    block_types=frozenset({""}),
     matches=_matches,
     read=_read,
     write=_write,

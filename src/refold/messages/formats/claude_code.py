@@ -21,8 +21,6 @@ _ARGUMENTS: Final = "<command-args>"
 
 
 def _matches(record: Mapping[str, Any]) -> bool:
-    if "type" not in record:
-        return False
     if has_type(record, _NOTES) and ("leafUuid" in record or "messageId" in record):
         return True
     turn = record.get("message")
@@ -94,6 +92,7 @@ def _has_arguments(text: str) -> bool:
 
 FORMAT: Final[Format] = Format(
     name="claude-code",
+    keys=frozenset({"uuid", "sessionId", "leafUuid", "messageId"}),
     matches=_matches,
     read=_read,
     write=_write,

@@ -49,6 +49,7 @@ def _turn_path(record: Mapping[str, Any]) -> Path:
 
 FORMAT: Final[Format] = Format(
     name="codex",
+    keys=frozenset({"payload"}),
     matches=_matches,
     read=_read,
     write=_write,

@@ -6,7 +6,15 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from refold.errors import MessageError
-from refold.messages.formats.base import Reading, add_media, add_text, is_mapping, kind_of
+from refold.messages.formats.base import (
+    Reading,
+    add_media,
+    add_text,
+    check_call_id,
+    check_mapping,
+    is_mapping,
+    kind_of,
+)
 from refold.messages.part import Call, MediaKind, Part, ToolResult
 from refold.messages.wire import CLASS_KEY, Path, spell, spot
 
@@ -44,10 +52,7 @@ def read_block(
     reading: Reading, block: object, path: Path, place: str, result: ToolResult | None
 ) -> None:
     """Read one block of a content, or say what is wrong with it."""
-    if not is_mapping(block):
-        raise MessageError(
-            f"a content part must be a mapping, got {kind_of(block)}", spot(place, path)
-        )
+    block = check_mapping(block, "a content part", path, place)
     kind = block.get("type")
     if kind is None and "text" not in block:
         raise MessageError('a content part needs a "type"', spot(place, path))
@@ -87,7 +92,7 @@ def read_tool_result(reading: Reading, block: Block, path: Path, place: str) -> 
 
 def read_sdk_call(reading: Reading, block: Block, path: Path, place: str) -> None:
     """Read a tool call as Vercel's AI SDK writes it."""
-    id_, name = _sdk_call_id(block, path, place), str(block.get("toolName") or "")
+    id_, name = check_call_id(block, "toolCallId", path, place), str(block.get("toolName") or "")
     where = (*path, "input") if "input" in block else None
     reading.calls.append(Call(id_, name, block.get("input", ""), where))
 
@@ -95,7 +100,7 @@ def read_sdk_call(reading: Reading, block: Block, path: Path, place: str) -> Non
 def read_sdk_result(reading: Reading, block: Block, path: Path, place: str) -> None:
     """Read what a tool returned: a text, data, or blocks, with its type beside it."""
     tool, output = str(block.get("toolName") or ""), block.get("output")
-    result = ToolResult(_sdk_call_id(block, path, place), block, path, tool)
+    result = ToolResult(check_call_id(block, "toolCallId", path, place), block, path, tool)
     value = output.get("value") if is_mapping(output) else None
     before, path = len(reading.parts), (*path, "output", "value")
     if isinstance(value, str) or (is_mapping(output) and output.get("type") == "content"):
@@ -104,14 +109,6 @@ def read_sdk_result(reading: Reading, block: Block, path: Path, place: str) -> N
         add_fields(reading, value, path, result)
     if len(reading.parts) == before:
         add_answer(reading, path, result)
-
-
-def _sdk_call_id(block: Block, path: Path, place: str) -> str:
-    id_ = block.get("toolCallId")
-    if not isinstance(id_, str) or not id_:
-        problem = f"a call and its result need an id, got {id_!r}"
-        raise MessageError(problem, spot(place, (*path, "toolCallId")))
-    return id_
 
 
 def add_answer(reading: Reading, path: Path, result: ToolResult) -> None:

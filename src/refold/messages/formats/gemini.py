@@ -13,6 +13,7 @@ from refold.messages.formats.base import (
     Reading,
     add_media,
     add_text,
+    check_mapping,
     check_role,
     is_mapping,
     keys_of,
@@ -21,7 +22,7 @@ from refold.messages.formats.base import (
 )
 from refold.messages.formats.content import add_answer, add_fields, count_unknown
 from refold.messages.part import Call, MediaKind, ToolResult
-from refold.messages.wire import CLASS_KEY, Path, spot
+from refold.messages.wire import CLASS_KEY, Path
 
 _ROLES: Final = {"model": "assistant", "function": "user"}
 _SPELLINGS: Final[Mapping[str, tuple[str, str]]] = {
@@ -35,7 +36,7 @@ _SPELLINGS: Final[Mapping[str, tuple[str, str]]] = {
 
 
 def _matches(content: Mapping[str, Any]) -> bool:
-    return "parts" in content and "content" not in content and "kind" not in content
+    return "content" not in content and "kind" not in content
 
 
 def _find(part: Mapping[str, Any], field: str) -> tuple[str, Any]:
@@ -76,8 +77,7 @@ def _read(content: Mapping[str, Any], place: str) -> Reading:
     unnamed = _Unnamed()
     for number, part in enumerate(parts or ()):
         path = ("parts", number)
-        if not is_mapping(part):
-            raise MessageError(f"a part must be a mapping, got {kind_of(part)}", spot(place, path))
+        check_mapping(part, "a part", path, place)
         _read_part(reading, part, path, place, unnamed)
     return reading
 
@@ -140,6 +140,7 @@ def _write(contents: Sequence[Mapping[str, Any]], text: str, role: str) -> dict[
 
 FORMAT: Final[Format] = Format(
     name="gemini",
+    keys=frozenset({"parts"}),
     matches=_matches,
     read=_read,
     write=_write,

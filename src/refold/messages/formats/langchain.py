@@ -6,7 +6,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from refold.errors import MessageError
-from refold.messages.formats.base import ONE_SHAPE, Format, Reading, add_text, has_type, is_mapping
+from refold.messages.formats.base import (
+    ONE_SHAPE,
+    Format,
+    Reading,
+    add_text,
+    has_type,
+    is_mapping,
+    put_note,
+)
 from refold.messages.formats.content import read_block, read_content
 from refold.messages.part import Call, ToolResult
 from refold.messages.wire import CLASS_KEY
@@ -77,7 +85,7 @@ def _read(message: Mapping[str, Any], place: str) -> Reading:
 
 def _strip(message: dict[str, Any], note: str) -> None:
     rest = [block for block in message["content"] if not _is_thinking(block)]
-    message["content"] = [*([{"type": "text", "text": note}] if note else ()), *rest]
+    put_note(message, "content", {"type": "text", "text": note}, rest)
 
 
 def _is_thinking(block: object) -> bool:
@@ -92,5 +100,11 @@ def _write(messages: Sequence[Mapping[str, Any]], text: str, role: str) -> dict[
 
 
 FORMAT: Final[Format] = Format(
-    name="langchain", matches=_matches, read=_read, write=_write, strip=_strip, sides="user first"
+    name="langchain",
+    keys=frozenset({"type"}),
+    matches=_matches,
+    read=_read,
+    write=_write,
+    strip=_strip,
+    sides="user first",
 )

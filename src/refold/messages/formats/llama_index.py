@@ -7,17 +7,17 @@ from typing import Any, Final
 
 from refold.errors import MessageError
 from refold.messages.formats.base import (
-    ONE_SHAPE,
     Format,
     Reading,
     add_media,
     add_text,
+    check_list_of,
     check_role,
     is_mapping,
-    kind_of,
+    put_note,
 )
+from refold.messages.formats.chat import read_calls
 from refold.messages.formats.content import add_answer, count_unknown
-from refold.messages.formats.turn import read_calls
 from refold.messages.part import Call, MediaKind, ToolResult
 from refold.messages.wire import CLASS_KEY, Path, spot
 
@@ -34,15 +34,7 @@ def _read(message: Mapping[str, Any], place: str) -> Reading:
     beside = beside if is_mapping(beside) else {}
     call_id = beside.get("tool_call_id")
     result = ToolResult(call_id, message) if isinstance(call_id, str) else None
-    blocks = message.get("blocks")
-    if not isinstance(blocks, list):
-        problem = f"must be a list of blocks, got {kind_of(blocks)}, and others here are"
-        raise MessageError(f"{problem} LlamaIndex's; {ONE_SHAPE}", f"{place}.blocks")
-    for number, block in enumerate(blocks):
-        path: Path = ("blocks", number)
-        if not is_mapping(block):
-            problem = f"a block must be a mapping, got {kind_of(block)}"
-            raise MessageError(problem, spot(place, path))
+    for block, path in check_list_of(message, "blocks", "block", "LlamaIndex's", place):
         _read_block(reading, block, path, place, result)
     if result and not reading.parts:
         add_answer(reading, ("blocks",), result)
@@ -74,7 +66,7 @@ def _read_block(
 
 def _strip(message: dict[str, Any], note: str) -> None:
     rest = [block for block in message["blocks"] if block.get("block_type") != "thinking"]
-    message["blocks"] = [*([_write_text(message, note)] if note else ()), *rest]
+    put_note(message, "blocks", _write_text(message, note), rest)
 
 
 def _write_text(beside: Mapping[str, Any], text: str) -> dict[str, Any]:
@@ -91,6 +83,7 @@ def _write(messages: Sequence[Mapping[str, Any]], text: str, role: str) -> dict[
 
 FORMAT: Final[Format] = Format(
     name="llama-index",
+    keys=frozenset({"blocks"}),
     matches=lambda message: "role" in message and isinstance(message.get("blocks"), list),
     read=_read,
     write=_write,

@@ -229,6 +229,8 @@ def is_injected(message: Message) -> bool:
 
 FORMAT: Final[Format] = Format(
     name="openai-responses",
+    keys=frozenset({"type"}),
+    block_types=_BLOCKS,
     matches=_matches,
     read=_read,
     write=_write,

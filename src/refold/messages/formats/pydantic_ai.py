@@ -5,19 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from refold.errors import MessageError
 from refold.messages.formats.base import (
-    ONE_SHAPE,
     Format,
     Reading,
     add_media,
     add_text,
+    check_list_of,
     is_mapping,
-    kind_of,
+    put_note,
 )
 from refold.messages.formats.content import add_answer, add_fields, count_unknown, dump
 from refold.messages.part import Call, MediaKind, Part, ToolResult
-from refold.messages.wire import CLASS_KEY, Path, spot
+from refold.messages.wire import CLASS_KEY, Path
 
 _MODULE: Final = "pydantic_ai.messages"
 _RETURNS: Final = frozenset({"tool-return", "retry-prompt", "builtin-tool-return"})
@@ -35,20 +34,14 @@ def _matches(message: Mapping[str, Any]) -> bool:
 
 
 def _read(message: Mapping[str, Any], place: str) -> Reading:
-    parts = message.get("parts")
-    if not isinstance(parts, list):
-        problem = f"must be a list of parts, got {kind_of(parts)}, and others here are"
-        raise MessageError(f"{problem} pydantic-ai's; {ONE_SHAPE}", f"{place}.parts")
     is_request = message.get("kind") == "request"
     reading = Reading(role="user" if is_request else "assistant")
-    kinds = {str(part.get("part_kind")) for part in parts if is_mapping(part)}
-    if is_request and kinds and kinds <= {"system-prompt"}:
-        reading.role = "system"
-    for number, part in enumerate(parts):
-        path: Path = ("parts", number)
-        if not is_mapping(part):
-            raise MessageError(f"a part must be a mapping, got {kind_of(part)}", spot(place, path))
+    kinds: set[str] = set()
+    for part, path in check_list_of(message, "parts", "part", "pydantic-ai's", place):
+        kinds.add(str(part.get("part_kind")))
         _read_part(reading, part, path, place)
+    if is_request and kinds == {"system-prompt"}:
+        reading.role = "system"
     instructions = message.get("instructions")
     if isinstance(instructions, str):
         reading.opaque.append(instructions)
@@ -122,8 +115,7 @@ def _read_return(reading: Reading, content: object, path: Path, result: ToolResu
 def _strip(message: dict[str, Any], note: str) -> None:
     rest = [part for part in message["parts"] if part.get("part_kind") != "thinking"]
     class_ = {CLASS_KEY: f"{_MODULE}:TextPart"} if CLASS_KEY in message else {}
-    said = {**class_, "part_kind": "text", "content": note}
-    message["parts"] = [*([said] if note else ()), *rest]
+    put_note(message, "parts", {**class_, "part_kind": "text", "content": note}, rest)
 
 
 def _write(messages: Sequence[Mapping[str, Any]], text: str, role: str) -> dict[str, Any]:
@@ -143,6 +135,7 @@ def _write(messages: Sequence[Mapping[str, Any]], text: str, role: str) -> dict[
 
 FORMAT: Final[Format] = Format(
     name="pydantic-ai",
+    keys=frozenset({"kind"}),
     matches=_matches,
     read=_read,
     write=_write,

@@ -1,4 +1,7 @@
-"""One turn of a conversation as providers write it: role, content, calls and answers."""
+"""Chat messages with a role and content, as OpenAI, Anthropic, Vercel's AI SDK and most others do.
+
+One reader knows what all of them may hold; the formats differ in how they are told apart.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +9,19 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from refold.errors import MessageError
-from refold.messages.formats.base import Reading, check_id, check_role, is_mapping, kind_of
+from refold.messages.formats.base import (
+    Format,
+    Reading,
+    check_id,
+    check_mapping,
+    check_role,
+    has_type,
+    is_mapping,
+    put_note,
+)
 from refold.messages.formats.content import read_content
 from refold.messages.part import Call, ToolResult
-from refold.messages.wire import CLASS_KEY, Path, spot
+from refold.messages.wire import CLASS_KEY, Path
 
 _CONTENT: Final[Path] = ("content",)
 """One for all messages: where the texts of most of them stand."""
@@ -53,8 +65,7 @@ def read_calls(reading: Reading, turn: Mapping[str, Any], place: str, path: Path
             raise MessageError(f"must be a list, got {type(calls).__name__}", f"{place}.{key}")
         for number, call in enumerate(calls or ()):
             where = (*path, key, number)
-            if not is_mapping(call):
-                raise MessageError(f"must be a mapping, got {kind_of(call)}", spot(place, where))
+            check_mapping(call, "", where, place)
             _add_call(reading, call, str(call.get("id") or number), where)
     legacy = turn.get("function_call")
     if legacy is not None and is_mapping(legacy):
@@ -80,3 +91,64 @@ def write_turn(messages: Sequence[Mapping[str, Any]], text: str, role: str) -> d
     if kind and "created_at" in first:  # else the object would have the time of the fold
         kind["created_at"] = first["created_at"]
     return {**kind, **identity, "role": role, "content": text}
+
+
+_CALL_KEYS: Final = frozenset({"tool_calls", "function_call", "tool_call_id"})
+_OPENAI_BLOCKS: Final = frozenset({"image_url", "input_audio", "file", "refusal"})
+_THINKING: Final = frozenset({"thinking", "redacted_thinking"})
+
+
+def _is_openai(message: Mapping[str, Any]) -> bool:
+    """Tell whether it has calls, answers one, or has blocks of OpenAI's; empty fields say nothing.
+
+    Other libraries write all fields into every message.
+    """
+    content = message.get("content")
+    blocks = content if isinstance(content, list) else ()
+    has_calls = any(map(message.get, _CALL_KEYS))
+    return has_calls or any(has_type(block, _OPENAI_BLOCKS) for block in blocks)
+
+
+def _strip(message: dict[str, Any], note: str) -> None:
+    rest = [block for block in message["content"] if not has_type(block, _THINKING)]
+    put_note(message, "content", {"type": "text", "text": note}, rest)
+
+
+AI_SDK: Final = Format(
+    name="ai-sdk",
+    block_types=frozenset({"tool-call", "tool-result"}),
+    read=read_turn,
+    write=write_turn,
+    sides="user first",
+)
+"""Vercel's AI SDK: blocks named with a hyphen, fields in camel case."""
+
+OPENAI: Final = Format(
+    name="openai-chat",
+    keys=_CALL_KEYS,
+    block_types=_OPENAI_BLOCKS,
+    matches=_is_openai,
+    read=read_turn,
+    write=write_turn,
+)
+"""OpenAI's Chat Completions: `tool_calls` on the assistant's side, `role: tool` answers."""
+
+ANTHROPIC: Final = Format(
+    name="anthropic",
+    block_types=_THINKING
+    | {"tool_use", "tool_result", "server_tool_use", "web_search_tool_result"}
+    | {"mcp_tool_use", "mcp_tool_result", "image", "document"},
+    read=read_turn,
+    write=write_turn,
+    strip=_strip,
+    sides="user first",
+)
+"""Anthropic's Messages API: blocks for calls, results and thinking."""
+
+PLAIN: Final = Format(
+    name="plain",
+    read=read_turn,
+    write=write_turn,
+    sides="user first",  # any provider may be meant
+)
+"""A role and content, with or without an id: what every provider has in common."""

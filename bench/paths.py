@@ -32,7 +32,7 @@ from refold.llm.gates import check, repair
 from refold.llm.gates.base import Source
 from refold.llm.summarizers import Redacting, SummaryRequest
 from refold.messages.failure import is_failure_text
-from refold.messages.part import Call
+from refold.messages.message import Call
 from refold.plan.quality import count_structures
 from refold.plan.rules.importance import score_importance
 from refold.plan.shorten.prose import make_units

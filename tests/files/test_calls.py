@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from refold.files.calls import effects_of
-from refold.messages.part import Call
+from refold.messages.message import Call
 
 PATCH = "*** Begin Patch\n*** Update File: a.py\n@@\n-see b.py\n+x\n*** End Patch"
 

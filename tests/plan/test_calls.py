@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refold.messages.part import Call
+from refold.messages.message import Call
 from refold.plan.calls import find_failed, may_change, spell_call, spell_calls
 from tests.plan.runs import call, read
 

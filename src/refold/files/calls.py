@@ -9,7 +9,7 @@ from typing import Final
 
 from refold.files.patch import is_patch, may_hold_patch, patched_files
 from refold.files.shell import Effects, Touch, argv_effects, read_effects
-from refold.messages.part import Call
+from refold.messages.message import Call
 from refold.scan.items import Shape, find_items, shape_of
 
 # The name of a tool says what it does; its result says whether that succeeded.

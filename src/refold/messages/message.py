@@ -1,119 +1,169 @@
-"""One turn of a conversation, read once from the caller's data and never changed."""
+"""Messages as values: one turn of a conversation, and the texts, calls and media in it.
+
+Each is read once from the caller's data and never changed. They are dataclasses that are not
+frozen, because many are made for every message, and a frozen one takes twice as long to fill.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Final
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal
 
-from refold.messages.part import Call, Media, Part
+from refold.messages.failure import is_failure
 from refold.messages.provenance import Provenance, read_provenance
-from refold.messages.wire import CLASS_KEY, Wire
+from refold.messages.wire import CLASS_KEY, Path, Wire, spell
 from refold.messages.wire import digest as digest_of
 from refold.notation.recognize import has_tag
+
+PartKind = Literal["text", "result"]
+MediaKind = Literal["image", "audio", "video", "file"]
 
 _OPEN_FORMATS: Final = frozenset({"plain", "openai-chat", "anthropic"})
 """Shapes of messages that may be the caller's own; others are items of a provider's."""
 _TOOLS: Final = frozenset({"tool", "function"})
 """In whose role tools answer."""
+_MERGEABLE_KEYS: Final = frozenset({"role", "content", "id", "index", "metadata", "name"})
+_TEXT_KEYS: Final = {"type", "text"}
 
 
-def has_envelope(wire: Wire, format: str) -> bool:
-    """Tell whether a message may get a key more.
+@dataclass(slots=True, eq=False)
+class ToolResult:
+    """The answer to one call; all texts of it share this value."""
 
-    It may if its `id` says that it is the caller's own. Providers that have ids of their own, or
-    none, refuse unknown keys; so does whatever has a `type` or is an object. Without an id, there
-    would be nothing in it that a copy of it has not, too.
-    """
-    is_open = "type" not in wire and CLASS_KEY not in wire
-    return "id" in wire and is_open and format in _OPEN_FORMATS
+    call_id: Final[str | None]
+    """The call that it answers, if it says so."""
+    holder: Final[Mapping[str, Any]]
+    """The block or message that holds it."""
+    path: Final[Path] = ()
+    """Where that stands; `()` if the whole message is the result."""
+    tool: Final[str] = ""
+    """The name of the tool, if the result itself has it."""
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether it says by its fields that the tool failed; a text may say so as well."""
+        bodies = (self.holder.get(name) for name in ("content", "output", "response"))
+        return is_failure(self.holder) or any(map(is_failure, bodies))
 
 
+@dataclass(slots=True, eq=False)
+class Part:
+    """A piece of text inside a message that may be replaced by a shorter one."""
+
+    path: Final[Path]
+    text: Final[str]
+    result: Final[ToolResult | None] = None
+    """What it is a text of, if a tool returned it."""
+
+    @property
+    def call_id(self) -> str | None:
+        """The tool call that this text answers, if it is a tool result and says so."""
+        return None if self.result is None else self.result.call_id
+
+    @property
+    def kind(self) -> PartKind:
+        """Whether it was said, or returned by a tool."""
+        return "text" if self.result is None else "result"
+
+
+@dataclass(slots=True, eq=False)
+class Media:
+    """A picture, recording or file that a line of text may take the place of."""
+
+    kind: Final[MediaKind]
+    path: Final[Path]
+    block: Final[Mapping[str, Any]]
+
+
+@dataclass(slots=True, eq=False)
+class Call:
+    """One call that a message makes."""
+
+    id: Final[str]
+    """What its answer names; unique among the calls that are open at the same time."""
+    name: Final[str]
+    given: Final[object] = ""
+    """The arguments as the message has them: a text, mostly JSON, or data."""
+    path: Final[Path | None] = None
+    """Where the arguments stand, if they may be written shorter there."""
+    spelled: str = field(init=False)
+    """The arguments as text, the way a provider counts them."""
+    _parsed: object = field(init=False, default=None, repr=False)
+    _text: str | None = field(init=False, default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        self.spelled = self.given if isinstance(self.given, str) else spell(self.given)
+
+    @property
+    def text(self) -> str:
+        """What the call costs: its name and its arguments; one string, however often asked for."""
+        if self._text is None:
+            self._text = f"{self.name} {self.spelled}"
+        return self._text
+
+    def given_as(self, given: object) -> Call:
+        """Return the same call with its arguments written otherwise."""
+        return Call(self.id, self.name, given, self.path)
+
+    @property
+    def arguments(self) -> Mapping[str, Any] | None:
+        """The arguments by name, read when first asked for; `None` if they have no names."""
+        if self._parsed is None:
+            self._parsed = _parse(self.given) if isinstance(self.given, str) else self.given
+        return self._parsed if isinstance(self._parsed, Mapping) else None
+
+
+def _parse(text: str) -> object:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+
+
+@dataclass(slots=True, eq=False, kw_only=True, repr=False)
 class Message:
-    """One turn, read-only; `wire` is the caller's own data and all that we do not understand.
+    """One turn; `wire` is the caller's own data and all that we do not understand."""
 
-    A plain class, because one is made for every message: a frozen dataclass takes twice as long to
-    fill.
-    """
+    index: Final[int]
+    own_id: str | None
+    """The caller's id; once it was asked for, else the one that is derived."""
+    role: Final[str]
+    wire: Final[Wire]
+    known_digest: str | None = None
+    """The digest, once it was asked for."""
+    format: Final[str] = "plain"
+    """Name of the shape it was read in."""
+    parts: Final[tuple[Part, ...]] = ()
+    opaque: Final[tuple[str, ...]] = ()
+    """Texts that cost tokens but are never replaced: names, refusals, documents."""
+    thinking: Final[tuple[str, ...]] = ()
+    """What a model thought: it costs tokens, too, but providers refuse to see it repeated
+    outside of its own block. It stays as it is or goes as a whole."""
+    images: Final[int] = 0
+    """How many pictures it carries; they cost tokens by rule."""
+    media: Final[tuple[Media, ...]] = ()
+    """Those of them, and what else is no text, that a line may take the place of."""
+    calls: Final[tuple[Call, ...]] = ()
+    """The tool calls that this message makes; of some, long arguments may be cut."""
+    provenance: Provenance | None = None
+    """The originals that it stands for, if it stands for any."""
+    link: Final[str] = ""
+    """The key of its provenance, if it reads like a stand-in and does not carry any."""
+    binds_next: Final[bool] = False
+    """Whether providers refuse it without the message after it: reasoning before a call."""
+    is_fixed: Final[bool] = False
+    """Whether it must stay where it is, as it is: a compaction of the provider's own."""
+    is_turn: Final[bool] = True
+    """False for records of a session file that no model ever sees: they only travel along."""
+    is_tool_result: bool = field(init=False)
+    """Whether it answers a tool call, by role or by content."""
+    lone_id: str | None = field(init=False, default=None)
+    """The id of a stand-in for this message alone, once derived."""
 
-    __slots__ = (
-        "_digest",
-        "_id",
-        "binds_next",
-        "calls",
-        "format",
-        "has_envelope",
-        "images",
-        "index",
-        "is_fixed",
-        "is_tool_result",
-        "is_turn",
-        "link",
-        "lone_id",
-        "media",
-        "opaque",
-        "parts",
-        "provenance",
-        "role",
-        "thinking",
-        "wire",
-    )
-
-    def __init__(
-        self,
-        *,
-        index: int,
-        id: str | None,
-        role: str,
-        wire: Wire,
-        digest: str | None = None,
-        format: str = "plain",
-        parts: tuple[Part, ...] = (),
-        opaque: tuple[str, ...] = (),
-        thinking: tuple[str, ...] = (),
-        images: int = 0,
-        media: tuple[Media, ...] = (),
-        calls: tuple[Call, ...] = (),
-        provenance: Provenance | None = None,
-        link: str = "",
-        binds_next: bool = False,
-        is_fixed: bool = False,
-        is_turn: bool = True,
-    ) -> None:
-        self.index: Final = index
-        self._id = id
-        self.role: Final = role
-        self.wire: Final = wire
-        self._digest = digest
-        self.format: Final = format
-        """Name of the shape it was read in."""
-        self.parts: Final = parts
-        self.opaque: Final = opaque
-        """Texts that cost tokens but are never replaced: names, refusals, documents."""
-        self.thinking: Final = thinking
-        """What a model thought: it costs tokens, too, but providers refuse to see it repeated
-        outside of its own block. It stays as it is or goes as a whole."""
-        self.images: Final = images
-        """How many pictures it carries; they cost tokens by rule."""
-        self.media: Final = media
-        """Those of them, and what else is no text, that a line may take the place of."""
-        self.calls: Final = calls
-        """The tool calls that this message makes; of some, long arguments may be cut."""
-        self.provenance = provenance
-        """The originals that it stands for, if it stands for any."""
-        self.link: Final = link
-        """The key of its provenance, if it reads like a stand-in and does not carry any."""
-        self.has_envelope: Final = has_envelope(wire, format)
-        """Whether provenance can travel in the caller's data."""
-        self.binds_next: Final = binds_next
-        """Whether providers refuse it without the message after it: reasoning before a call."""
-        self.is_fixed: Final = is_fixed
-        """Whether it must stay where it is, as it is: a compaction of the provider's own."""
-        self.is_turn: Final = is_turn
-        """False for records of a session file that no model ever sees: they only travel along."""
-        self.is_tool_result: Final = role in _TOOLS or any(part.call_id for part in parts)
-        """Whether it answers a tool call, by role or by content."""
-        self.lone_id: str | None = None
-        """The id of a stand-in for this message alone, once derived."""
+    def __post_init__(self) -> None:
+        self.is_tool_result = self.role in _TOOLS or any(part.call_id for part in self.parts)
 
     def changed(
         self,
@@ -127,10 +177,10 @@ class Message:
         """Return the same message with something else in its place; what is `None` stays."""
         changed = Message(
             index=self.index if index is None else index,
-            id=self.id if id is None else id,
+            own_id=self.id if id is None else id,
             role=self.role,
             wire=self.wire if wire is None else wire,
-            digest=self.digest,
+            known_digest=self.digest,
             format=self.format,
             parts=self.parts,
             opaque=self.opaque,
@@ -157,16 +207,16 @@ class Message:
     @property
     def digest(self) -> str:
         """Names `wire` by its content; derived when first asked for, because few ask."""
-        if self._digest is None:
-            self._digest = digest_of(self.wire)
-        return self._digest
+        if self.known_digest is None:
+            self.known_digest = digest_of(self.wire)
+        return self.known_digest
 
     @property
     def id(self) -> str:
         """The caller's id, or else one made of index and content."""
-        if self._id is None:
-            self._id = f"m{self.index}-{self.digest[:8]}"
-        return self._id
+        if self.own_id is None:
+            self.own_id = f"m{self.index}-{self.digest[:8]}"
+        return self.own_id
 
     @property
     def chars(self) -> int:
@@ -209,6 +259,18 @@ class Message:
         is_plain = isinstance(content, list) and len(content) == 1 and set(content[0]) == _TEXT_KEYS
         return self.parts[0] if is_plain else None
 
+    @property
+    def has_envelope(self) -> bool:
+        """Whether provenance can travel in it."""
+        return has_envelope(self.wire, self.format)
 
-_MERGEABLE_KEYS = frozenset({"role", "content", "id", "index", "metadata", "name"})
-_TEXT_KEYS = {"type", "text"}
+
+def has_envelope(wire: Wire, format: str) -> bool:
+    """Tell whether a message may get one more key.
+
+    It may if its `id` says that it is the caller's own. Providers that have ids of their own, or
+    none, refuse unknown keys; so does whatever has a `type` or is an object. Without an id, there
+    would be nothing in it that a copy of it has not, too.
+    """
+    is_open = "type" not in wire and CLASS_KEY not in wire
+    return "id" in wire and is_open and format in _OPEN_FORMATS

@@ -14,8 +14,7 @@ from typing import Final, NamedTuple
 
 from refold.files.calls import CallEffects
 from refold.messages.failure import is_failure_text
-from refold.messages.message import Message
-from refold.messages.part import Call
+from refold.messages.message import Call, Message
 from refold.notation.marks import GAP
 from refold.notation.recognize import read_argument
 

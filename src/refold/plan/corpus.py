@@ -9,8 +9,7 @@ from typing import Final, NamedTuple
 
 from refold.files.calls import CallEffects
 from refold.kinds import TABLE, Grade, KindTable
-from refold.messages.message import Message
-from refold.messages.part import Call
+from refold.messages.message import Call, Message
 from refold.notation.recognize import Shown, read_shown
 from refold.plan.calls import find_failed, spell_calls, subject_of
 from refold.plan.choose import Candidates

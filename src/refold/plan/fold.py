@@ -7,8 +7,7 @@ from types import MappingProxyType
 from typing import Final
 
 from refold.lazy import Lazy
-from refold.messages.message import Message
-from refold.messages.part import Call
+from refold.messages.message import Call, Message
 from refold.result import NO_PIECES, Piece
 
 SUMMARIZED: Final = "summarized"

@@ -16,8 +16,7 @@ from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from refold.messages.handles import handle_of
-from refold.messages.message import Message
-from refold.messages.part import Call
+from refold.messages.message import Call, Message
 from refold.notation.marks import Stretch, digest
 from refold.plan.blocks import find_blocks
 from refold.plan.fold import NO_CALLS

@@ -14,8 +14,7 @@ from typing import Final
 
 from refold.kinds import kind_of
 from refold.messages.harness import is_note
-from refold.messages.message import Message
-from refold.messages.part import Part
+from refold.messages.message import Message, Part
 from refold.options import Options
 from refold.plan.draft import Draft, Keep, Verdict
 from refold.plan.fold import Fold

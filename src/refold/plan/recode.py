@@ -17,8 +17,7 @@ from refold.codecs import TABLE, Codec, CodecTable, json_data
 from refold.codecs.rereads import changes
 from refold.codecs.shown import Shown
 from refold.messages.handles import handle_of
-from refold.messages.message import Message
-from refold.messages.part import Call, Part
+from refold.messages.message import Call, Message, Part
 from refold.notation.marks import reformatted, same_result
 from refold.notation.recognize import is_marked
 from refold.plan.calls import spell_call

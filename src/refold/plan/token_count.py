@@ -6,8 +6,7 @@ from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from refold.messages.message import Message
-from refold.messages.part import Call
+from refold.messages.message import Call, Message
 from refold.plan.fold import Fold
 from refold.scan.tokens.counter import ForgivingCounter, TokenCounter
 

@@ -7,8 +7,7 @@ from typing import Final, NamedTuple
 
 from refold.kinds import test_run
 from refold.messages.handles import handle_of
-from refold.messages.message import Message
-from refold.messages.part import Call
+from refold.messages.message import Call, Message
 from refold.notation.marks import Stretch, digest, excerpt, gap, spell_amount
 from refold.notation.recognize import read_stretch
 from refold.plan.corpus import CALLS, Text, shown_in

@@ -16,7 +16,7 @@ from refold.messages.failure import is_failure_text
 from refold.messages.formats import Reader, Reading, check_items, turn_of, turn_path
 from refold.messages.formats.base import is_mapping, kind_of
 from refold.messages.formats.objects import as_data
-from refold.messages.part import Call, Part, ToolResult
+from refold.messages.message import Call, Part, ToolResult
 from refold.messages.wire import Path, place_of
 
 _FIELD: Final = "compressed_content"

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from refold.messages.formats import load
-from refold.messages.part import Call
+from refold.messages.message import Call
 from refold.notation.recognize import has_tag, read_argument
 from refold.plan.shorten.arguments import clip_call, clip_calls
 

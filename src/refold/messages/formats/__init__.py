@@ -235,10 +235,10 @@ class Loader:
             )
         made = Message(
             index=index,
-            id=reading.id,
+            own_id=reading.id,
             role=reading.role,
             wire=message,
-            digest=name,
+            known_digest=name,
             format=format_.name,
             parts=tuple(reading.parts),
             opaque=tuple(reading.opaque),

@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Literal, TypeGuard
 
 from refold.errors import MessageError
-from refold.messages.message import Message
-from refold.messages.part import Call, Media, MediaKind, Part, ToolResult
+from refold.messages.message import Call, Media, MediaKind, Message, Part, ToolResult
 from refold.messages.wire import CLASS_KEY, Path, spot
 
 ONE_SHAPE: Final = "a conversation has messages of one shape: convert the others first"

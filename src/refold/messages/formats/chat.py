@@ -20,7 +20,7 @@ from refold.messages.formats.base import (
     put_note,
 )
 from refold.messages.formats.content import read_content
-from refold.messages.part import Call, ToolResult
+from refold.messages.message import Call, ToolResult
 from refold.messages.wire import CLASS_KEY, Path
 
 _CONTENT: Final[Path] = ("content",)

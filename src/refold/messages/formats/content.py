@@ -15,7 +15,7 @@ from refold.messages.formats.base import (
     is_mapping,
     kind_of,
 )
-from refold.messages.part import Call, MediaKind, Part, ToolResult
+from refold.messages.message import Call, MediaKind, Part, ToolResult
 from refold.messages.wire import CLASS_KEY, Path, spell, spot
 
 Block = Mapping[str, Any]

@@ -21,7 +21,7 @@ from refold.messages.formats.base import (
     write_untyped_text,
 )
 from refold.messages.formats.content import add_answer, add_fields, count_unknown
-from refold.messages.part import Call, MediaKind, ToolResult
+from refold.messages.message import Call, MediaKind, ToolResult
 from refold.messages.wire import CLASS_KEY, Path
 
 _ROLES: Final = {"model": "assistant", "function": "user"}

@@ -16,7 +16,7 @@ from refold.messages.formats.base import (
     put_note,
 )
 from refold.messages.formats.content import read_block, read_content
-from refold.messages.part import Call, ToolResult
+from refold.messages.message import Call, ToolResult
 from refold.messages.wire import CLASS_KEY
 
 _ROLES: Final = {

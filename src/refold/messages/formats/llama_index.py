@@ -18,7 +18,7 @@ from refold.messages.formats.base import (
 )
 from refold.messages.formats.chat import read_calls
 from refold.messages.formats.content import add_answer, count_unknown
-from refold.messages.part import Call, MediaKind, ToolResult
+from refold.messages.message import Call, MediaKind, ToolResult
 from refold.messages.wire import CLASS_KEY, Path, spot
 
 _CLASS: Final = "llama_index.core.base.llms.types:ChatMessage"

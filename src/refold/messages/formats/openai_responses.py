@@ -16,8 +16,7 @@ from refold.messages.formats.base import (
     is_tagged,
 )
 from refold.messages.formats.content import add_answer, count_unknown, dump, read_content
-from refold.messages.message import Message
-from refold.messages.part import Call, ToolResult
+from refold.messages.message import Call, Message, ToolResult
 from refold.messages.wire import Path, spot
 
 Item = Mapping[str, Any]

@@ -15,7 +15,7 @@ from refold.messages.formats.base import (
     put_note,
 )
 from refold.messages.formats.content import add_answer, add_fields, count_unknown, dump
-from refold.messages.part import Call, MediaKind, Part, ToolResult
+from refold.messages.message import Call, MediaKind, Part, ToolResult
 from refold.messages.wire import CLASS_KEY, Path
 
 _MODULE: Final = "pydantic_ai.messages"

@@ -12,8 +12,7 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from refold.messages.message import Message
-from refold.messages.part import Call
+from refold.messages.message import Call, Message
 from refold.messages.wire import spell
 from refold.notation.marks import argument
 from refold.scan.structure import is_json

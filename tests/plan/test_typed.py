@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from refold.messages.harness import is_note
+from refold.messages.formats.base import is_note
 from refold.plan.typed import is_in_words, is_typed, is_typed_text
 from tests.plan.runs import call, read, source_code
 

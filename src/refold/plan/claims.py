@@ -16,7 +16,7 @@ from collections.abc import Iterable, Sequence
 from itertools import compress
 from typing import Final
 
-from refold.messages.harness import is_note
+from refold.messages.formats.base import is_note
 from refold.plan.choose import Candidates
 from refold.plan.corpus import Text
 from refold.plan.typed import PROSE_KINDS, is_in_words

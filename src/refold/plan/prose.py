@@ -13,7 +13,7 @@ from itertools import islice
 from typing import Final
 
 from refold.kinds import kind_of
-from refold.messages.harness import is_note
+from refold.messages.formats.base import is_note
 from refold.messages.message import Message, Part
 from refold.options import Options
 from refold.plan.draft import Draft, Keep, Verdict

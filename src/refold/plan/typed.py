@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 from refold.kinds import kind_of
-from refold.messages.harness import is_note
+from refold.messages.formats.base import is_note
 from refold.messages.message import Message
 
 MAX_TYPED_WORDS: Final = 150

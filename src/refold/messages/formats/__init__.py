@@ -25,10 +25,10 @@ from refold.messages.formats.base import (
     advise_list,
     block_types_of,
     is_mapping,
+    is_note,
     kind_of,
 )
 from refold.messages.formats.objects import normalize
-from refold.messages.harness import is_note
 from refold.messages.message import Message
 from refold.messages.provenance import read_provenance
 from refold.messages.wire import Path, digest, is_shallow

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, TypeGuard
@@ -9,6 +10,7 @@ from typing import Any, Final, Literal, TypeGuard
 from refold.errors import MessageError
 from refold.messages.message import Call, Media, MediaKind, Message, Part, ToolResult
 from refold.messages.wire import CLASS_KEY, Path, spot
+from refold.notation.recognize import is_digest
 
 ONE_SHAPE: Final = "a conversation has messages of one shape: convert the others first"
 
@@ -22,6 +24,17 @@ _ANSWERS: Final = {
     "output": "output",
 }
 """Where an answer of an API has what was said."""
+_NOTE: Final = re.compile(
+    r"\s*+(?:<(?:system-reminder|local-command|command-(?:name|message|args)|bash-(?:input|stdout"
+    r"|stderr)|user-prompt-submit-hook|environment_context|user_instructions|turn_aborted|env\b)"
+    r"|Caveat: The messages below|\[Request interrupted|/[a-z][\w-]{1,30}\s*+\Z"
+    r"|/(?:clear|compact|exit|model|cost|help|undo|diff|add|drop|tokens|reset|config|login|init)\b"
+    r"[^\n]{0,80}\Z"
+    r"|This session is being continued from)"
+)
+"""How the notes begin that coding agents and chat programs put into the user's mouth."""
+_COMMAND_ARGUMENTS: Final = re.compile(r"<command-args>\s*+[^\s<]")
+"""What a person gave a command of their own is theirs."""
 CONVERSATION_KEYS: Final = ("messages", "contents", "input")
 """Under which of these a request has its conversation: `contents` is Gemini's, `input` that of the
 Responses API."""
@@ -201,6 +214,15 @@ def kind_of(value: object) -> str:
     """Name the type of what is no plain data; of a library's object also how it becomes some."""
     name, advice = type(value).__name__, advise(value)
     return f"{name}; {advice}" if advice else name
+
+
+def is_note(text: str) -> bool:
+    """Tell whether a program wrote *text* in the user's place: a command, a reminder, an output.
+
+    We do, too, where a digest has to begin a conversation.
+    """
+    is_told = _NOTE.match(text) is not None and _COMMAND_ARGUMENTS.search(text) is None
+    return is_told or is_digest(text)
 
 
 def is_tagged(message: Message) -> bool:

@@ -375,7 +375,7 @@ def _first_line(module: str) -> str:
 
 def _formats() -> str:
     rows = [
-        f"| `{format_.name}` | {_cell(_first_line(format_.read.__module__))} |"
+        f"| `{format_.name}` | {_cell(format_.about or _first_line(format_.read.__module__))} |"
         for format_ in FORMATS
     ]
     head = (

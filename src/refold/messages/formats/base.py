@@ -95,6 +95,8 @@ class Format:
     write: Callable[[Sequence[Mapping[str, Any]], str, str], dict[str, Any]]
     """Writes a message in the place of the given ones, with the given text and role, which is
     `assistant` or `user`."""
+    about: str = ""
+    """What the reference says of it; by default the first line of its module."""
     keys: frozenset[str] = frozenset()
     """A message that can only be of this shape has one of these keys, or a block as below."""
     block_types: frozenset[str] = frozenset()

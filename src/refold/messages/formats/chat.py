@@ -116,25 +116,26 @@ def _strip(message: dict[str, Any], note: str) -> None:
 
 AI_SDK: Final = Format(
     name="ai-sdk",
+    about="Vercel's AI SDK: blocks `tool-call` and `tool-result`, fields in camel case.",
     block_types=frozenset({"tool-call", "tool-result"}),
     read=read_turn,
     write=write_turn,
     sides="user first",
 )
-"""Vercel's AI SDK: blocks named with a hyphen, fields in camel case."""
 
 OPENAI: Final = Format(
     name="openai-chat",
+    about="OpenAI's Chat Completions: `tool_calls` of the assistant, answered with `role: tool`.",
     keys=_CALL_KEYS,
     block_types=_OPENAI_BLOCKS,
     matches=_is_openai,
     read=read_turn,
     write=write_turn,
 )
-"""OpenAI's Chat Completions: `tool_calls` on the assistant's side, `role: tool` answers."""
 
 ANTHROPIC: Final = Format(
     name="anthropic",
+    about="Anthropic's Messages API: blocks `tool_use`, `tool_result` and `thinking`.",
     block_types=_THINKING
     | {"tool_use", "tool_result", "server_tool_use", "web_search_tool_result"}
     | {"mcp_tool_use", "mcp_tool_result", "image", "document"},
@@ -143,12 +144,11 @@ ANTHROPIC: Final = Format(
     strip=_strip,
     sides="user first",
 )
-"""Anthropic's Messages API: blocks for calls, results and thinking."""
 
 PLAIN: Final = Format(
     name="plain",
+    about="A role and content, with or without an id: what all providers have in common.",
     read=read_turn,
     write=write_turn,
     sides="user first",  # any provider may be meant
 )
-"""A role and content, with or without an id: what every provider has in common."""

@@ -28,7 +28,7 @@ FOREIGN: Final = {
     "options.py:of": "the caller's own pattern",
     "conversation/saved.py:_options_from_wire": "the caller's own pattern, from a saved session",
     "tools/text_store.py:search_lines": "a literal text, escaped",
-    "llm/prompt_fence.py:strip_fences": "a digest, between words of five letters at most",
+    "llm/summarizers/prompt.py:strip_fences": "a digest, between words of five letters at most",
     "scan/name_tables.py:_class_table": "single characters, over a table",
 }
 """Sites whose patterns are not ours, by file and function, and whose they are."""

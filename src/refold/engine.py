@@ -12,10 +12,10 @@ from refold.detectors import Detector
 from refold.errors import BudgetError, ConfigError, StoreError
 from refold.events import Listener
 from refold.kinds import Kind
+from refold.llm import summarizers
 from refold.llm.ask import Asker, Tally, run
 from refold.llm.classify import as_classifier
 from refold.llm.question import Flow
-from refold.llm.summarizers import wrap_summarizer
 from refold.messages.formats import Loader, load
 from refold.messages.lookup import Lookup, StoreLookup, recognize
 from refold.messages.message import Message
@@ -97,7 +97,7 @@ class Engine(Planner):
         super().__init__(options, options.counter or counter_for(options.model), conversation)
         self._store = scoped(store, conversation)
         self.asker = Asker(
-            summarizer=None if summarizer is None else wrap_summarizer(summarizer),
+            summarizer=None if summarizer is None else summarizers.wrap_summarizer(summarizer),
             classifier=None if classifier is None else as_classifier(classifier),
             count_tokens=self._counter,
             pass_seconds=pass_seconds,

@@ -16,7 +16,7 @@ import pytest
 from refold.conversation import ContextWindowManager
 from refold.errors import StoreError
 from refold.events import Event
-from refold.llm.summarizers.caches import SqliteCache
+from refold.llm.summarizers.cached import SqliteCache
 from refold.llm.summarizers.openai import OpenAISummarizer
 from refold.plan.one_text import say_shorter
 from refold.scan.tokens.estimate import estimate_tokens

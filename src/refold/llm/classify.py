@@ -11,7 +11,7 @@ from typing import Any, Final, Literal, Protocol, get_args, runtime_checkable
 from refold.calling import Callee
 from refold.checks import check_whole
 from refold.errors import ConfigError
-from refold.llm.prompt_fence import fences, make_mark
+from refold.llm.summarizers.prompt import fences, make_mark
 from refold.scan.plain_bytes import encodable
 
 Decision = Literal["preserve", "compress"]

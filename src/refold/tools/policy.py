@@ -22,7 +22,7 @@ from refold.checks import (
 )
 from refold.errors import ConfigError
 from refold.events import Listener
-from refold.llm.summarizers.caches import Cache
+from refold.llm.summarizers.cached import Cache
 from refold.llm.summarizers.generate import DEFAULT_COMPRESSION_PROMPT
 from refold.llm.summarizers.limited import Limiter
 from refold.scan.redaction import SecretFinder

@@ -18,14 +18,11 @@ from refold.llm.summarizers.base import (
     SummaryRequest,
     as_summarizer,
 )
-from refold.llm.summarizers.breaker import CircuitBreaker
 from refold.llm.summarizers.cached import Cached
 from refold.llm.summarizers.chunking import Chunking
-from refold.llm.summarizers.deadline import WithTimeout
 from refold.llm.summarizers.generate import DEFAULT_COMPRESSION_PROMPT, Generate, GenerateSummarizer
-from refold.llm.summarizers.limited import Limited
 from refold.llm.summarizers.redacting import Redacting
-from refold.llm.summarizers.retrying import Retrying
+from refold.llm.summarizers.stack import limit_calls, resolve_summarizer
 from refold.scan.tokens.counter import TokenCounter
 from refold.tools.policy import ManagerOptions
 
@@ -53,11 +50,8 @@ def build_summarizer(
         price_per_million_output=options.price_per_million_output,
         count_tokens=count_tokens,
     )
-    # The breaker is inside the limit: once it opens, calls that waited for a slot fail at once.
-    bounded = CircuitBreaker(WithTimeout(counted, options.call_seconds))
-    limited = Limited(bounded, max_concurrent=options.max_concurrent)
-    patient = NoToolCalls(Retrying(limited))
-    cached: Summarizer = Cached(patient, options.cache, version=version)
+    limited = limit_calls(counted, options.call_seconds, max_concurrent=options.max_concurrent)
+    cached: Summarizer = Cached(NoToolCalls(limited), options.cache, version=version)
     if options.summarizer_window_tokens is not None:
         cached = Chunking(
             cached, max_tokens=options.summarizer_window_tokens, count_tokens=count_tokens
@@ -141,7 +135,5 @@ def choose_model(
         return None
     if not isinstance(given[0], str):
         return as_summarizer(given[0])
-    from refold.llm.summarizers.resolve import resolve_summarizer
-
     own = "" if prompt == DEFAULT_COMPRESSION_PROMPT else prompt
     return resolve_summarizer(given[0], system_prompt=own)

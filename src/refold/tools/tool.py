@@ -24,9 +24,9 @@ from uuid import UUID
 from refold.calling import is_async
 from refold.checks import check_choice, check_whole
 from refold.errors import ConfigError, describe
+from refold.llm import summarizers
 from refold.llm.ask import Asker, Tally, run_apart
 from refold.llm.question import Answers, Questions
-from refold.llm.summarizers import wrap_summarizer
 from refold.messages.failure import is_failure, is_failure_text
 from refold.plan.one_text import say_shorter
 from refold.scan.structure import is_json
@@ -86,7 +86,7 @@ class ToolCompressor:
             check_store(store)
         self.max_bytes = max_bytes
         self._text_store = None if store is None else TextStore(store, conversation)
-        summarizer = None if summarize is None else wrap_summarizer(summarize)
+        summarizer = None if summarize is None else summarizers.wrap_summarizer(summarize)
         self._asker = Asker(summarizer=summarizer, count_tokens=estimate_tokens)
         self._lock = threading.Lock()
         self._counts: Counter[str] = Counter()

@@ -11,7 +11,7 @@ import pytest
 from refold.errors import AnswerError, ConfigError
 from refold.llm.summarizers.anthropic import AnthropicSummarizer
 from refold.llm.summarizers.base import Summary
-from refold.llm.summarizers.retrying import Retrying
+from refold.llm.summarizers.failures import Retrying
 from tests import model_server as model
 from tests.llm.summarizers.contract import ask, run
 from tests.llm.summarizers.test_openai import TEXT

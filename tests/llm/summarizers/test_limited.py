@@ -1,4 +1,4 @@
-"""`Limited`: the bound holds over tasks, loops and threads, and nobody jumps the queue."""
+"""`Limited` holds over tasks, loops and threads, first come, first served; `WithTimeout`."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ import pytest
 
 from refold.errors import ConfigError
 from refold.llm.summarizers.base import Summarizer, Summary, SummaryRequest
-from refold.llm.summarizers.limited import Limited
+from refold.llm.summarizers.limited import Limited, WithTimeout
 from tests.llm.summarizers.contract import (
     Gate,
+    Scripted,
     SummarizerContract,
     ask,
     cancelled,
@@ -155,3 +156,28 @@ def test_waiters_whose_loop_is_gone_do_not_hold_up_the_others() -> None:
 def test_refuses_a_bound_that_lets_nobody_in() -> None:
     with pytest.raises(ConfigError, match="max_concurrent must be a whole number, 1 or more"):
         Limited(Crowd(), max_concurrent=0)
+
+
+class TestWithTimeout(SummarizerContract):
+    def wrap(self, inner: Summarizer) -> Summarizer:
+        return WithTimeout(inner, 60)
+
+
+def test_a_late_call_is_cancelled_and_the_error_names_the_deadline() -> None:
+    gate = Gate()
+    with pytest.raises(TimeoutError, match=r"did not answer within 0\.01 seconds"):
+        run(WithTimeout(gate, 0.01).summarize(ask()))
+    assert (gate.asked, gate.cancelled, gate.waiting) == (1, 1, 0)
+
+
+def test_the_inner_timeout_is_not_taken_for_ours() -> None:
+    error = TimeoutError("theirs")
+    with pytest.raises(TimeoutError) as caught:
+        run(WithTimeout(Scripted(error), 60).summarize(ask()))
+    assert caught.value is error
+
+
+@pytest.mark.parametrize("seconds", [0, -1, float("inf"), float("nan")])
+def test_refuses_a_deadline_that_is_none(seconds: float) -> None:
+    with pytest.raises(ConfigError, match="seconds must be a number above 0"):
+        WithTimeout(Scripted(), seconds)

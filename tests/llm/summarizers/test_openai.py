@@ -12,8 +12,8 @@ import pytest
 
 from refold.errors import AnswerError, ConfigError
 from refold.llm.summarizers.base import Summarizer, Summary, Usage
+from refold.llm.summarizers.failures import Retrying
 from refold.llm.summarizers.openai import OpenAISummarizer
-from refold.llm.summarizers.retrying import Retrying
 from tests import model_server as model
 from tests.llm.summarizers.contract import ask, run, run_in_threads
 from tests.model_server import Asked, Behaviour, ModelServer

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, ClassVar, Final, Unpack
 
 from refold.errors import ConfigError
 from refold.llm.summarizers.base import Summary, Usage
-from refold.llm.summarizers.llm import (
+from refold.llm.summarizers.models import (
     Clients,
-    LentClient,
     ModelSummarizer,
     key_for,
     missing_package,
@@ -91,7 +90,7 @@ def _clients(
     except ImportError as error:
         raise missing_package("anthropic", "anthropic") from error
     if isinstance(client, AsyncAnthropic):
-        return LentClient(client)
+        return Clients(lambda: client)
     if client is not None:
         return Clients(client, AsyncAnthropic.close)
 

@@ -8,9 +8,8 @@ from typing import Any, ClassVar, Final, Unpack
 
 from refold.errors import ConfigError
 from refold.llm.summarizers.base import Summary, Usage
-from refold.llm.summarizers.llm import (
+from refold.llm.summarizers.models import (
     Clients,
-    LentClient,
     ModelSummarizer,
     key_for,
     missing_package,
@@ -106,7 +105,7 @@ def _maker(base_url: str | None, api_key: str | None, timeout_seconds: float) ->
 
 def _clients(client: Any, make: Callable[[], Any]) -> Clients[Any]:
     if hasattr(client, "aio"):
-        return LentClient(client)
+        return Clients(lambda: client)
     if client is not None:
         return Clients(client, _close)
     make().close()  # what is missing is better missed now than in the middle of a fold

@@ -9,8 +9,8 @@ from typing import Any, Final
 
 from refold.calling import Callee
 from refold.errors import ConfigError
-from refold.llm.prompt_fence import fences, make_mark, strip_fences
 from refold.llm.summarizers.base import Summary, SummaryRequest, Usage
+from refold.llm.summarizers.prompt import fences, make_mark, strip_fences
 from refold.scan.plain_bytes import encodable
 
 DEFAULT_COMPRESSION_PROMPT: Final = """\

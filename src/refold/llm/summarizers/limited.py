@@ -1,4 +1,4 @@
-"""At most so many calls at once, over all callers, event loops and threads."""
+"""Limits: how many calls at once, over all event loops and threads, and how long each may take."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import asyncio
 import threading
 from collections import OrderedDict
 
-from refold.checks import check_whole
+from refold.checks import check_positive, check_whole
 from refold.llm.summarizers.base import (
     Summarizer,
     Summary,
@@ -108,3 +108,30 @@ class _Slots:
 def _wake(future: asyncio.Future[None]) -> None:
     if not future.done():
         future.set_result(None)
+
+
+class WithTimeout:
+    """Cancels a call that takes longer than *seconds* and raises a `TimeoutError` that says so.
+
+    Inside `Retrying` each try has its own deadline; around it, all tries share one. A synchronous
+    function cannot be stopped: it is no longer waited for, but its thread runs on.
+    """
+
+    def __init__(self, inner: Summarizer | TextFunction, seconds: float) -> None:
+        check_positive("seconds", seconds)
+        self._inner = as_summarizer(inner)
+        self._seconds = seconds
+
+    async def summarize(self, request: SummaryRequest) -> Summary:
+        """Return what *inner* answers in time."""
+        scope = asyncio.timeout(self._seconds)
+        try:
+            async with scope:
+                return await self._inner.summarize(request)
+        except TimeoutError as error:
+            if not scope.expired():  # the inner summarizer's own
+                raise
+            raise TimeoutError(
+                f"the summarizer did not answer within {self._seconds:g} seconds; "
+                "allow more with WithTimeout(seconds=...)"
+            ) from error

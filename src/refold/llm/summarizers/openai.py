@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, ClassVar, Final, Unpack
 
 from refold.errors import ConfigError
 from refold.llm.summarizers.base import Summary, Usage
-from refold.llm.summarizers.llm import (
+from refold.llm.summarizers.models import (
     Clients,
-    LentClient,
     ModelSummarizer,
     key_for,
     leads_to,
@@ -104,7 +103,7 @@ def _open(
     except ImportError as error:
         raise missing_package("openai", "openai") from error
     if isinstance(client, AsyncOpenAI):
-        return LentClient(client), str(client.base_url)
+        return Clients(lambda: client), str(client.base_url)
 
     def make() -> AsyncOpenAI:
         if client is not None:

@@ -7,7 +7,7 @@ import pytest
 from refold.errors import ConfigError
 from refold.llm.summarizers.anthropic import AnthropicSummarizer
 from refold.llm.summarizers.openai import OpenAISummarizer
-from refold.llm.summarizers.resolve import resolve_summarizer
+from refold.llm.summarizers.stack import resolve_summarizer
 from tests import model_server as model
 from tests.llm.summarizers.contract import ask, run
 from tests.model_server import ModelServer

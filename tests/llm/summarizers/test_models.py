@@ -9,9 +9,8 @@ import pytest
 
 from refold.errors import ConfigError
 from refold.llm.summarizers.base import Summarizer, SummaryRequest, Usage
-from refold.llm.summarizers.llm import (
+from refold.llm.summarizers.models import (
     Clients,
-    LentClient,
     create_escalating_summarizer,
     create_summarizer,
     leads_to,
@@ -177,7 +176,7 @@ def test_a_client_of_the_callers_stays_open() -> None:
     client = Client()
 
     async def call() -> Client:
-        async with LentClient(client).lend() as lent:
+        async with Clients(lambda: client).lend() as lent:
             return lent
 
     assert run(call()) is client

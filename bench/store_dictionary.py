@@ -1,7 +1,7 @@
 """Train the dictionary that stores pack originals with, on texts that refold has itself.
 
 What goes into a dictionary goes out with every copy of refold: so no recorded conversation does.
-Run once; records name no dictionary, so a new one would need a new name (see `stores/packing.py`).
+Run once; records name no dictionary, so a new one would need a new name (see `stores/codec.py`).
 
 examples:
   python bench/store_dictionary.py src/refold/stores/dictionary-1.zdict

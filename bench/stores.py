@@ -34,9 +34,7 @@ from typing import Any, Final
 from generate import generate_messages
 from records import read_records
 from refold import MemoryStore, SqliteStore, compress, uncompress
-from refold.stores.codec import spell_json
-from refold.stores.key import encode_key
-from refold.stores.packing import pack, unpack
+from refold.stores.codec import encode_key, pack, spell_json, unpack
 from table import draw
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))

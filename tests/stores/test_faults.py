@@ -18,7 +18,7 @@ import pytest
 
 from refold.errors import StoreError
 from refold.stores import SqliteStore, open_store
-from refold.stores.opening import OpenStore
+from refold.stores.base import OpenStore
 
 from .servers import (
     PostgresServer,

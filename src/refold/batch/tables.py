@@ -9,13 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
-from refold.batch.arrow import (
-    COLUMN,
-    fold_rows,
-    fold_schema,
-    unfold_rows,
-    unfold_schema,
-)
+from refold.batch.arrow import COLUMN, fold_rows, fold_schema, unfold_rows, unfold_schema
 from refold.batch.job import Shard
 from refold.batch.record import FoldedRecord, unfold_record
 from refold.batch.work import Work

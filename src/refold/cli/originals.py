@@ -17,8 +17,9 @@ from refold.errors import FormatError, NestingError, OutputError, StoreError
 from refold.messages.provenance import LINK_PREFIX, find_seals, read_link, read_provenance
 from refold.messages.wire import digest
 from refold.stores import MemoryStore, Store
+from refold.stores.base import OpenStore
 from refold.stores.codec import MAX_DEPTH, encode_value
-from refold.stores.opening import OpenStore, is_file, open_store
+from refold.stores.opening import is_file, open_store
 from refold.stores.sqlite_file import copy_entries
 from refold.stores.upkeep import copy_store
 

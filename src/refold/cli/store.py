@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,8 +15,8 @@ from refold.cli.io import say, write_json
 from refold.cli.options import json_option, quiet_option
 from refold.cli.terminal import clean, working
 from refold.errors import StoreError
-from refold.stores.base import Removed
-from refold.stores.opening import KEYS, OpenStore, is_file, open_store, without_secrets
+from refold.stores.base import OpenStore, Removed
+from refold.stores.opening import KEYS, is_file, open_store, without_secrets
 from refold.stores.removal import RemovalNote, expire, forget, name_digest, read_audit
 from refold.stores.transfer import export_store, import_store
 from refold.stores.upkeep import StoreStat, copy_store, stat_store, verify_store
@@ -156,7 +156,7 @@ def gc(store: str, seconds: float, quiet: bool, **names: Any) -> None:
     """Remove originals that were put long ago, and give back their room."""
     with _open_existing(store) as opened, working("removing", quiet=quiet):
         removed = expire(opened, older_than_seconds=seconds, **names)
-        _shrink(opened)
+        opened.shrink()
     _say_removed(removed, quiet)
 
 
@@ -172,7 +172,7 @@ def forget_(store: str, quiet: bool, **names: Any) -> None:
         raise click.UsageError("whom? name them with --conversation, --tenant, or both")
     with _open_existing(store) as opened, working("removing", quiet=quiet):
         removed = forget(opened, names.pop("conversation"), **names)
-        _shrink(opened)
+        opened.shrink()
     _say_removed(removed, quiet)
 
 
@@ -211,13 +211,6 @@ def _open_existing(address: str) -> OpenStore:
     if is_file(address) and not Path(address).exists():
         raise StoreError(f"cannot open the store {address!r}: there is no such file")
     return open_store(address)
-
-
-def _shrink(store: object) -> None:
-    """Give back room, where a store has a way to."""
-    shrink: Callable[[], None] | None = getattr(store, "shrink", None)
-    if shrink is not None:
-        shrink()
 
 
 def _say_removed(removed: Removed, quiet: bool) -> None:

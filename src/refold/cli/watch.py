@@ -16,12 +16,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from refold.cli.options import (
-    make_options,
-    model_option,
-    profile_option,
-    set_option,
-)
+from refold.cli.options import make_options, model_option, profile_option, set_option
 from refold.cli.render import make_console
 from refold.cli.session_files import Figures, Watch
 from refold.cli.terminal import clean, excerpt

@@ -14,8 +14,8 @@ from typing import Any, Final
 from refold.messages.wire import digest, spell
 from refold.notation.marks import HANDLE_CHARS, show_handle
 from refold.private_files import data_file, make_private
-from refold.stores.base import Store
-from refold.stores.opening import OpenStore, is_file, open_store
+from refold.stores.base import OpenStore, Store
+from refold.stores.opening import is_file, open_store
 
 _BUSY_SECONDS: Final = 2.0
 """How long counting waits for other processes; after that the figure is lost."""

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, NamedTuple, Protocol, Self, runtime_checkable
+from typing import Any, Final, NamedTuple, Protocol, Self, runtime_checkable
 
 from refold.errors import ConfigError, StoreError
+
+AUDIT_PREFIX: Final = "refold:audit:"
+"""The prefix of the keys of audit notes; see `removal`."""
+
+DIGEST_CHARS: Final = 32
+"""128 bits in hexadecimal."""
+ends_in_digest: Final = re.compile("[0-9a-f]{32}").fullmatch
+"""Called with a key and the place where its last `DIGEST_CHARS` characters begin."""
 
 
 @runtime_checkable
@@ -71,14 +80,20 @@ class ManagedStore(Store, Protocol):
         ...
 
 
-class Closing:
-    """What all stores share that are opened: `with` closes them, and an empty one is still true.
+class OpenStore(ManagedStore, Protocol):
+    """A store that holds a file or connections open: `with` closes it.
 
-    Else `store or MemoryStore()` would drop it.
+    It is true even when it is empty, or `store or MemoryStore()` would drop it.
     """
 
     def close(self) -> None:
         """Close the file or connection."""
+
+    def shrink(self) -> None:
+        """Give back the disk space of what was removed, where the store does not do so itself."""
+        return
+
+    def __len__(self) -> int: ...
 
     def __enter__(self) -> Self:
         return self
@@ -124,3 +139,41 @@ def check_store(store: object) -> None:
             "store must have put() and get(), such as SqliteStore('originals.db'); "
             f"got {type(store).__name__}"
         )
+
+
+def store_error(doing: str, store: object, why: str) -> StoreError:
+    """Return the error that says what cannot be done with which store, and why."""
+    return StoreError(f"cannot {doing} the store {str(store)!r}: {why}")
+
+
+def check_entries(entries: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a copy of *entries*, or say which key is not a string."""
+    if not isinstance(entries, Mapping):
+        raise StoreError(f"put() takes a mapping of key to value, got {type(entries).__name__}")
+    return {_check_key(key): value for key, value in entries.items()}
+
+
+def check_keys(keys: Iterable[str]) -> list[str]:
+    """Return *keys* without repeats; refuse a single string, whose letters would be the keys."""
+    if isinstance(keys, str | bytes) or not isinstance(keys, Iterable):
+        raise StoreError(f"get() takes several keys, got {keys!r}; write get([key]) for one")
+    return list(dict.fromkeys(_check_key(key) for key in keys))
+
+
+def _check_key(key: object) -> str:
+    if not isinstance(key, str):
+        raise StoreError(f"a key must be a string, got {key!r}")
+    return key
+
+
+def is_digest(key: str) -> bool:
+    """Return whether *key* is nothing but a digest: of the original that it is the key of."""
+    return ends_in_digest(key) is not None
+
+
+def is_removable(prefix: str, key: str) -> bool:
+    """Return whether *key*, which begins with *prefix*, may be removed with that prefix.
+
+    Audit notes are removed only under their own prefix.
+    """
+    return prefix.startswith(AUDIT_PREFIX) or not key.startswith(AUDIT_PREFIX)

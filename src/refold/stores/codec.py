@@ -1,20 +1,31 @@
-"""JSON that comes back exactly as it went in, or is refused before it is written.
+"""From keys and values to the bytes that a store keeps, and back.
 
-Plain `json` is not exact: it turns tuples into lists and numbers used as keys into strings, and its
-ASCII escapes fuse two lone surrogates into one character. So only what JSON has a form for is
-accepted, and text is written as UTF-8 with surrogates passed through as they are. `packing` has
-what becomes of these bytes in a store.
+Values come back exactly as they went in, or are refused before anything is written. Plain `json` is
+not exact: it turns tuples into lists and numbers used as keys into strings, and its ASCII escapes
+fuse two lone surrogates into one character. So only what JSON has a form for is accepted, and text
+is written as UTF-8 with surrogates passed through.
+
+A record begins with a byte that says how its body is packed, and the digest of its key and its
+plain bytes: damage, truncation and a swapped key are detected. zstd packs better than zlib, and is
+faster: it begins with a dictionary of what messages look like, which was trained on texts of
+refold's own. A dictionary trained on what a store holds would be better still, and would keep
+pieces of conversations that were deleted on request.
 """
 
 from __future__ import annotations
 
 import json
+import threading
+import zlib
 from collections.abc import Iterator, Mapping
-from typing import Any, Final, NamedTuple
+from functools import cache
+from hashlib import blake2b
+from importlib.resources import files
+from typing import Any, Final, Literal, NamedTuple
 
+from refold.checks import need
 from refold.errors import NestingError, StoreError
-from refold.stores.key import encode_key
-from refold.stores.packing import Compression, pack, unpack
+from refold.stores.base import AUDIT_PREFIX, DIGEST_CHARS, ends_in_digest, store_error
 
 MAX_DEPTH: Final = 500
 """Deepest nesting accepted: half of Python's default stack, so that what was written can be read
@@ -22,6 +33,73 @@ back from deep inside a program too."""
 
 _SCALARS: Final = frozenset({str, int, float, bool, type(None)})
 _ENCODER: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
+
+Compression = Literal["zlib", "zstd"]
+
+_PLAIN: Final = b"\x01"
+_ZLIB: Final = b"\x02"
+_ZSTD: Final = b"\x03"
+_LEAST_BYTES: Final[dict[Compression, int]] = {"zlib": 256, "zstd": 64}
+"""Sizes below which packing does not pay. Tuned on the originals of recorded conversations, as the
+levels are; `bench/stores.py packing` compares them."""
+_MOST: Final = 64
+"""How many times shorter a packed body may be: what is unpacked can then not fill the memory."""
+_ZLIB_LEVEL: Final = 1
+_ZSTD_LEVEL: Final = 3
+"""Tuned like the sizes above."""
+_DIGEST_BYTES: Final = 8
+"""This is against damage, not against people: whoever can write to a store can write digests. An
+original is named by 128 bits besides, which are compared when a conversation is unfolded."""
+_HEAD: Final = 1 + _DIGEST_BYTES
+"""How it was packed, and the digest."""
+_DICTIONARY: Final = "dictionary-1.zdict"
+"""Named in no record, so it never changes: a better one takes a byte and a file of its own."""
+
+_DIGEST_MARK: Final = 0xFF  # a byte that is in no UTF-8, so no other key ends like this
+_BEYOND: Final = bytes([_DIGEST_MARK] * (2 + DIGEST_CHARS // 2))
+"""Appended to a prefix, this sorts after every key with that prefix: the last of them is a mark and
+a digest of the same bytes, which is one byte shorter."""
+Range = tuple[bytes, bytes]
+"""From a key on, up to but without another one."""
+
+
+def encode_key(key: str) -> bytes:
+    """Return the bytes that *key* is stored under; works for any string, lone surrogates included.
+
+    Nearly every key ends in a digest, which takes half the room when it is not spelled in hex.
+    """
+    if ends_in_digest(key, max(0, len(key) - DIGEST_CHARS)):
+        start = encode_prefix(key[:-DIGEST_CHARS])
+        return b"%b%c%b" % (start, _DIGEST_MARK, bytes.fromhex(key[-DIGEST_CHARS:]))
+    return encode_prefix(key)
+
+
+def decode_key(raw: bytes) -> str:
+    """Undo `encode_key`."""
+    end = len(raw) - DIGEST_CHARS // 2
+    if end > 0 and raw[end - 1] == _DIGEST_MARK:
+        return raw[: end - 1].decode("utf-8", "surrogatepass") + raw[end:].hex()
+    return raw.decode("utf-8", "surrogatepass")
+
+
+def encode_prefix(prefix: str) -> bytes:
+    """Return the first bytes of every encoded key that begins with *prefix*, up to its digest."""
+    return prefix.encode("utf-8", "surrogatepass")
+
+
+def span(prefix: str) -> Range:
+    """Return the range of the encoded keys that begin with *prefix*."""
+    start = encode_prefix(prefix)
+    return start, start + _BEYOND
+
+
+def removable(prefix: str) -> list[Range]:
+    """Return the ranges of the keys that begin with *prefix* and may be removed: `is_removable`."""
+    low, high = span(prefix)
+    first, last = span(AUDIT_PREFIX)
+    if prefix.startswith(AUDIT_PREFIX) or not AUDIT_PREFIX.startswith(prefix):
+        return [(low, high)]
+    return [(low, first), (last, high)]
 
 
 def encode_value(key: str, value: Any, compression: Compression = "zlib") -> bytes:
@@ -49,7 +127,7 @@ def decode_found(
     try:
         return {key: decode_value(key, found[raw]) for raw, key in wanted.items() if raw in found}
     except StoreError as error:
-        raise StoreError(f"cannot read the store {store!r}: {error}") from error
+        raise store_error("read", store, str(error)) from error
 
 
 def spell_json(key: str, value: Any) -> bytes:
@@ -122,3 +200,90 @@ def _items(key: str, value: dict[Any, Any] | list[Any]) -> Iterator[tuple[str | 
             )
         if type(child) not in _SCALARS:
             yield name, child
+
+
+def pack(key: bytes, data: bytes, how: Compression = "zlib") -> bytes:
+    """Return *data* as a record that is kept under *key*."""
+    kind, body = _PLAIN, data
+    if len(data) >= _LEAST_BYTES[how]:
+        short = _zstd().compress(data) if how == "zstd" else zlib.compress(data, _ZLIB_LEVEL)
+        if len(short) < len(data) <= _MOST * len(short):
+            kind, body = _ZSTD if how == "zstd" else _ZLIB, short
+    return b"".join((kind, _digest(key, data), body))
+
+
+def unpack(key: bytes, record: bytes) -> bytes:
+    """Undo `pack`; `ValueError` if that is not what was kept under *key*."""
+    kind, digest, body = record[:1], record[1:_HEAD], record[_HEAD:]
+    if kind == _PLAIN:
+        data = body
+    elif kind == _ZLIB:
+        data = _inflate(body)
+    elif kind == _ZSTD:
+        data = _zstd().decompress(body)
+    else:
+        raise ValueError("it begins like no record of refold's")
+    if _digest(key, data) != digest:
+        raise ValueError("its digest is another one")
+    return data
+
+
+def check_compression(how: Compression) -> None:
+    """Refuse what cannot be used here, before anything is written with it."""
+    if how == "zstd":
+        _zstd()
+
+
+def _digest(key: bytes, data: bytes) -> bytes:
+    hashed = blake2b(b"%d:%b" % (len(key), key), digest_size=_DIGEST_BYTES)
+    hashed.update(data)
+    return hashed.digest()
+
+
+def _inflate(body: bytes) -> bytes:
+    unpacking = zlib.decompressobj()
+    try:
+        data = unpacking.decompress(body, _MOST * len(body))
+    except zlib.error as error:
+        raise ValueError(str(error)) from error
+    if not unpacking.eof or unpacking.unused_data:
+        raise ValueError("its packing is damaged")
+    return data
+
+
+class _Zstd:
+    """zstd with the dictionary; its working memory is for one thread at a time."""
+
+    def __init__(self) -> None:
+        zstandard = need("zstandard", "zstd", what="originals packed with zstd", error=StoreError)
+        words = files("refold.stores").joinpath(_DICTIONARY).read_bytes()
+        self._made = zstandard
+        self._dictionary = zstandard.ZstdCompressionDict(words)
+        self._dictionary.precompute_compress(level=_ZSTD_LEVEL)
+        self._mine = threading.local()
+
+    def compress(self, data: bytes) -> bytes:
+        packer = getattr(self._mine, "packer", None)
+        if packer is None:
+            packer = self._mine.packer = self._made.ZstdCompressor(
+                level=_ZSTD_LEVEL, dict_data=self._dictionary, write_dict_id=False
+            )
+        packed: bytes = packer.compress(data)
+        return packed
+
+    def decompress(self, body: bytes) -> bytes:
+        unpacker: Any = getattr(self._mine, "unpacker", None)
+        if unpacker is None:
+            unpacker = self._mine.unpacker = self._made.ZstdDecompressor(dict_data=self._dictionary)
+        try:
+            if self._made.frame_content_size(body) > _MOST * len(body):
+                raise ValueError("its packing is damaged")
+            data: bytes = unpacker.decompress(body, allow_extra_data=False)
+        except self._made.ZstdError as error:
+            raise ValueError(str(error)) from error
+        return data
+
+
+@cache
+def _zstd() -> _Zstd:
+    return _Zstd()

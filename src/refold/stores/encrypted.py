@@ -11,10 +11,19 @@ from typing import Any, Final
 
 from refold.checks import need
 from refold.errors import ConfigError, StoreError
-from refold.stores.base import Closing, Entry, Removed, Store, aget, aput, check_store, managed
-from refold.stores.codec import parse_json, spell_json
-from refold.stores.key import check_entries, check_keys, encode_key
-from refold.stores.packing import Compression, pack, unpack
+from refold.stores.base import (
+    Entry,
+    OpenStore,
+    Removed,
+    Store,
+    aget,
+    aput,
+    check_entries,
+    check_keys,
+    check_store,
+    managed,
+)
+from refold.stores.codec import Compression, encode_key, pack, parse_json, spell_json, unpack
 
 KEY_BYTES: Final = 32
 _NONCE_BYTES: Final = 12
@@ -29,7 +38,7 @@ class LockedError(StoreError):
     """A value may be sound, but is not to be read with these keys."""
 
 
-class EncryptedStore(Closing):
+class EncryptedStore(OpenStore):
     """Encrypts what goes into *store* and decrypts what comes out; needs `refold[encryption]`.
 
     *keys* are 32 random bytes each (`EncryptedStore.new_key()`). The first encrypts; all of them

@@ -8,8 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, Self, TypeVar
 
 from refold.errors import StoreError
-from refold.stores.base import Entry, Removed
-from refold.stores.key import check_entries, check_keys, is_removable
+from refold.stores.base import Entry, Removed, check_entries, check_keys, is_removable
 
 _SCALARS: Final = frozenset({str, int, float, bool, type(None)})
 

@@ -9,7 +9,6 @@ from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
-from functools import partial
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Final
@@ -19,8 +18,7 @@ from refold.checks import need
 from refold.errors import StoreError
 from refold.stores.base import Removed
 from refold.stores.bundles import LOG, REMOVED, Bundles, Record, removal_of
-from refold.stores.key import decode_key, encode_prefix, is_removable
-from refold.stores.opening import without_secrets
+from refold.stores.codec import decode_key, encode_prefix
 from refold.stores.remote import TIMEOUT_SECONDS, RemoteStore, Row
 from refold.stores.scope import scopes_of
 
@@ -53,11 +51,9 @@ class ObjectStore(RemoteStore):
         timeout_seconds: float = TIMEOUT_SECONDS,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        choices: dict[str, Any] = {"timeout_seconds": timeout_seconds, "clock": clock}
-        self._reopen = partial(type(self), url, options=options, **choices)
         backend = _Objects(url, options or {}, timeout_seconds)
         super().__init__(
-            without_secrets(url), backend, timeout_seconds=timeout_seconds, clock=clock
+            url, backend, timeout_seconds=timeout_seconds, clock=clock, options=options
         )
 
 
@@ -201,9 +197,7 @@ class _Objects:
             gone = [
                 row
                 for _, row in log.rows.values()
-                if row.key.startswith(begin)
-                and (before is None or row.written_at < before)
-                and is_removable(prefix, decode_key(row.key))
+                if row.key.startswith(begin) and row.may_be_removed(prefix, before)
             ]
             is_all = len(gone) == len(log.rows)
             notes = [REMOVED] if is_all else [removal_of(row.key) for row in gone]

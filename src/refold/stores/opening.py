@@ -5,11 +5,12 @@ from __future__ import annotations
 import base64
 import os
 from collections.abc import Mapping, Sequence
-from typing import Final, Protocol, Self
+from importlib import import_module
+from typing import Any, Final
 from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
 
 from refold.errors import ConfigError
-from refold.stores.base import ManagedStore
+from refold.stores.base import OpenStore
 from refold.stores.sqlite import SqliteStore
 
 _SECRET = ("password", "secret", "token", "key", "sas")
@@ -31,23 +32,14 @@ def without_secrets(url: str) -> str:
 
 KEYS: Final = "REFOLD_STORE_KEYS"
 """The variable with the keys: base64 of 32 bytes each, the one to encrypt with first."""
-_POSTGRES: Final = ("postgresql", "postgres")
 _REDIS: Final = ("redis", "rediss", "unix", "redis+cluster")
 _OBJECTS: Final = ("s3", "s3a", "gs", "az", "azure", "abfs", "abfss", "file")
-
-
-class OpenStore(ManagedStore, Protocol):
-    """A store that was opened, and is to be closed."""
-
-    def close(self) -> None:
-        """Close the file or connection."""
-        ...
-
-    def __len__(self) -> int: ...
-
-    def __enter__(self) -> Self: ...
-
-    def __exit__(self, *exception: object) -> None: ...
+_REMOTE: Final[Mapping[str, tuple[str, str]]] = {
+    **dict.fromkeys(("postgresql", "postgres"), ("refold.stores.postgres", "PostgresStore")),
+    **dict.fromkeys(_REDIS, ("refold.stores.redis", "RedisStore")),
+    **dict.fromkeys(_OBJECTS, ("refold.stores.objects", "ObjectStore")),
+}
+"""The class for each scheme of an address; its module is imported when such a store is opened."""
 
 
 def is_file(address: str | os.PathLike[str]) -> bool:
@@ -114,27 +106,22 @@ def _open(address: str | os.PathLike[str], ttl_seconds: float | None, read_only:
     scheme = urlsplit(address).scheme.lower()
     if scheme == "sqlite":
         return SqliteStore(_path(address), ttl_seconds=ttl_seconds, read_only=read_only)
+    choices: dict[str, Any] = {}
     if scheme in _REDIS:
-        from refold.stores.redis import RedisStore
-
-        return RedisStore(address, ttl_seconds=ttl_seconds)
-    if ttl_seconds is not None:
+        choices["ttl_seconds"] = ttl_seconds
+    elif ttl_seconds is not None:
         raise ConfigError(
             f"originals do not expire by themselves in a {scheme} store; "
             "remove them with `refold store gc`"
         )
-    if scheme in _POSTGRES:
-        from refold.stores.postgres import PostgresStore
-
-        return PostgresStore(address)
-    if scheme in _OBJECTS:
-        from refold.stores.objects import ObjectStore
-
-        return ObjectStore(address)
-    raise ConfigError(
-        f"no store has an address like {without_secrets(address)!r}; name a file, or begin with "
-        "postgresql://, redis://, s3://, gs://, az:// or file://"
-    )
+    if scheme not in _REMOTE:
+        raise ConfigError(
+            f"no store has an address like {without_secrets(address)!r}; name a file, or begin "
+            "with postgresql://, redis://, s3://, gs://, az:// or file://"
+        )
+    module, name = _REMOTE[scheme]
+    opened: OpenStore = getattr(import_module(module), name)(address, **choices)
+    return opened
 
 
 def _path(url: str) -> str:

@@ -14,8 +14,7 @@ from typing import Any, Final
 from refold.checks import check_whole, need
 from refold.errors import ConfigError, StoreError
 from refold.stores.base import Removed
-from refold.stores.key import Range, removable, span
-from refold.stores.opening import without_secrets
+from refold.stores.codec import Range, removable, span
 from refold.stores.remote import TIMEOUT_SECONDS, RemoteStore, Row
 
 MIGRATIONS: Final = (
@@ -80,11 +79,13 @@ class PostgresStore(RemoteStore):
         if not url.startswith(("postgresql://", "postgres://")):
             raise ConfigError("the address of a PostgresStore must begin with postgresql://")
         check_whole("max_connections", max_connections, least=1)
-        choices: dict[str, Any] = {"timeout_seconds": timeout_seconds, "clock": clock}
-        self._reopen = partial(type(self), url, max_connections=max_connections, **choices)
         backend = _Postgres(url, max_connections, timeout_seconds)
         super().__init__(
-            without_secrets(url), backend, timeout_seconds=timeout_seconds, clock=clock
+            url,
+            backend,
+            timeout_seconds=timeout_seconds,
+            clock=clock,
+            max_connections=max_connections,
         )
 
 

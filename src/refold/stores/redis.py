@@ -8,7 +8,6 @@ import struct
 import time
 from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
-from functools import partial
 from hashlib import blake2b
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -16,8 +15,7 @@ from urllib.parse import urlsplit
 from refold.checks import check_positive, need
 from refold.errors import ConfigError, StoreError
 from refold.stores.base import Removed
-from refold.stores.key import decode_key, encode_prefix, is_removable
-from refold.stores.opening import without_secrets
+from refold.stores.codec import decode_key, encode_prefix
 from refold.stores.remote import TIMEOUT_SECONDS, RemoteStore, Row
 from refold.stores.scope import scopes_of
 
@@ -66,13 +64,14 @@ class RedisStore(RemoteStore):
             check_positive("ttl_seconds", ttl_seconds)
         if not namespace or "{" in namespace:
             raise ConfigError(f"namespace must be a text without '{{', got {namespace!r}")
-        choices: dict[str, Any] = {"timeout_seconds": timeout_seconds, "clock": clock}
-        self._reopen = partial(
-            type(self), url, ttl_seconds=ttl_seconds, namespace=namespace, **choices
-        )
         backend = _Redis(url, ttl_seconds, namespace, timeout_seconds)
         super().__init__(
-            without_secrets(url), backend, timeout_seconds=timeout_seconds, clock=clock
+            url,
+            backend,
+            timeout_seconds=timeout_seconds,
+            clock=clock,
+            ttl_seconds=ttl_seconds,
+            namespace=namespace,
         )
 
 
@@ -151,12 +150,7 @@ class _Redis:
         """Remove page by page."""
         entries = size = 0
         async for page in self.rows(prefix):
-            old = [
-                row
-                for row in page
-                if (before is None or row.written_at < before)
-                and is_removable(prefix, decode_key(row.key))
-            ]
+            old = [row for row in page if row.may_be_removed(prefix, before)]
             async with self._client.pipeline(transaction=False) as pipeline:
                 for row in old:
                     pipeline.execute_command("UNLINK", self._name(row.key))

@@ -26,9 +26,16 @@ from typing import Any, Final, NamedTuple, Protocol, Self, TypeVar
 
 from refold.checks import check_positive
 from refold.errors import StoreError, describe
-from refold.stores.base import Closing, Entry, Removed
-from refold.stores.codec import decode_found, encode_value
-from refold.stores.key import check_entries, check_keys, decode_key, encode_key
+from refold.stores.base import (
+    Entry,
+    OpenStore,
+    Removed,
+    check_entries,
+    check_keys,
+    is_removable,
+    store_error,
+)
+from refold.stores.codec import decode_found, decode_key, encode_key, encode_value
 from refold.stores.opening import without_secrets
 
 T = TypeVar("T")
@@ -46,6 +53,11 @@ class Row(NamedTuple):
     key: bytes
     size: int
     written_at: float
+
+    def may_be_removed(self, prefix: str, before: float | None) -> bool:
+        """Return whether it is older than *before*, and no audit note that *prefix* spares."""
+        is_old = before is None or self.written_at < before
+        return is_old and is_removable(prefix, decode_key(self.key))
 
 
 class Backend(Protocol):
@@ -92,11 +104,8 @@ class Backend(Protocol):
         ...
 
 
-class RemoteStore(Closing):
+class RemoteStore(OpenStore):
     """A store on a server; what its kinds differ in is their backend."""
-
-    _reopen: Callable[[], RemoteStore]
-    """Makes another one with the same choices; each kind sets it."""
 
     def __init__(
         self,
@@ -105,9 +114,15 @@ class RemoteStore(Closing):
         *,
         timeout_seconds: float,
         clock: Callable[[], float],
+        **choices: Any,
     ) -> None:
-        """Connect; errors call the store by its *url*, without what is secret in that."""
+        """Connect; errors name the store by its *url*, without the secrets in it.
+
+        *choices* are the other arguments of the subclass: a copy is opened with the same ones.
+        """
         check_positive("timeout_seconds", timeout_seconds)
+        choices |= {"timeout_seconds": timeout_seconds, "clock": clock}
+        self._reopen = partial(type(self), url, **choices)
         self._name = without_secrets(url)
         self._backend = backend
         self._timeout_seconds = timeout_seconds
@@ -216,16 +231,15 @@ class RemoteStore(Closing):
     def _using(self, doing: str) -> LoopThread:
         """Return the loop that talks to the server, if this store can be used."""
         if self._process != os.getpid():
-            raise StoreError(
-                f"cannot {doing} the store {self._name!r}: it was opened before this process "
-                f"was forked; open a new {type(self).__name__} in each process"
+            why = (
+                "it was opened before this process was forked; "
+                f"open a new {type(self).__name__} in each process"
             )
+            raise store_error(doing, self._name, why)
         loop = self._loop
         if loop is None:
-            raise StoreError(
-                f"cannot {doing} the store {self._name!r}: it is closed; "
-                f"open a new {type(self).__name__}"
-            )
+            why = f"it is closed; open a new {type(self).__name__}"
+            raise store_error(doing, self._name, why)
         return loop
 
     async def _trying(self, doing: str, attempt: Callable[[], Awaitable[T]]) -> T:
@@ -257,7 +271,7 @@ class RemoteStore(Closing):
             return error
         advice = self._backend.advise(error)
         detail = f"{advice} ({describe(error)})" if advice else describe(error)
-        return StoreError(f"cannot {doing} the store {self._name!r}: {detail}")
+        return store_error(doing, self._name, detail)
 
 
 class LoopThread:

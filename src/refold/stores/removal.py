@@ -17,8 +17,7 @@ from typing import Any, Literal
 from refold.checks import check_name, check_number
 from refold.errors import ConfigError, StoreError
 from refold.messages.wire import text_digest
-from refold.stores.base import ManagedStore, Removed, Store, managed
-from refold.stores.key import AUDIT_PREFIX
+from refold.stores.base import AUDIT_PREFIX, ManagedStore, Removed, Store, managed
 from refold.stores.scope import period_of, scope_prefix
 
 
@@ -110,18 +109,12 @@ def _remove(
         "reason": reason,
     }
     number = f"{AUDIT_PREFIX}{math.floor(clock() * 1e6):020}:{secrets.token_hex(8)}"
-    _note(store, f"{number}:1", RemovalNote(stage="begun", at=clock(), **about))
+    store.put({f"{number}:1": asdict(RemovalNote(stage="begun", at=clock(), **about))})
     starts = _starts(place, tenant, conversation)
     removed = Removed.total(place.remove(start, before=before) for start in starts)
-    done = RemovalNote(
-        stage="done", at=clock(), entries=removed.entries, size=removed.size, **about
-    )
-    _note(store, f"{number}:2", done)
+    note = RemovalNote(stage="done", at=clock(), **removed._asdict(), **about)
+    store.put({f"{number}:2": asdict(note)})
     return removed
-
-
-def _note(store: Store, key: str, note: RemovalNote) -> None:
-    store.put({key: asdict(note)})
 
 
 def _starts(store: ManagedStore, tenant: str | None, conversation: str | None) -> list[str]:

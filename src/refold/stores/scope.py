@@ -14,8 +14,17 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from refold.checks import check_name, check_positive
-from refold.stores.base import Entry, Removed, Store, aget, aput, check_store, managed
-from refold.stores.key import check_entries, check_keys
+from refold.stores.base import (
+    Entry,
+    Removed,
+    Store,
+    aget,
+    aput,
+    check_entries,
+    check_keys,
+    check_store,
+    managed,
+)
 
 _PERIODS: Final = 8
 """Into how many parts a lifetime is cut: an original may live so much of it longer."""

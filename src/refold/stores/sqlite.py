@@ -14,11 +14,17 @@ from pathlib import Path
 from typing import Any, Final, get_args
 
 from refold.checks import check_choice, check_positive
-from refold.errors import StoreError
-from refold.stores.base import Closing, Entry, Removed
-from refold.stores.codec import decode_found, encode_value
-from refold.stores.key import check_entries, check_keys, decode_key, encode_key, removable, span
-from refold.stores.packing import Compression, check_compression
+from refold.stores.base import Entry, OpenStore, Removed, check_entries, check_keys, store_error
+from refold.stores.codec import (
+    Compression,
+    check_compression,
+    decode_found,
+    decode_key,
+    encode_key,
+    encode_value,
+    removable,
+    span,
+)
 from refold.stores.sqlite_file import explain, open_file, roll_back
 
 _KEYS_PER_QUERY: Final = 500  # old SQLite builds allow 999 variables in one statement
@@ -37,7 +43,7 @@ _REMOVE: Final = (
 _KEEP_AND_RENEW: Final = _INSERT + "UPDATE SET written_at = max(written_at, excluded.written_at)"
 
 
-class SqliteStore(Closing):
+class SqliteStore(OpenStore):
     """Keeps originals in the SQLite file at *path*, which is created if it is not there.
 
     Files are created readable by their owner only, those that SQLite writes beside them too.
@@ -203,16 +209,14 @@ class SqliteStore(Closing):
         """Lend the connection to one thread at a time; SQLite's errors leave as `StoreError`."""
         # Before the lock: a fork may have copied it while another thread of the parent held it.
         if self._process != os.getpid():
-            raise StoreError(
-                f"cannot {doing} the store {str(self._path)!r}: it was opened before this process "
-                "was forked; open a new SqliteStore in each process"
+            why = (
+                "it was opened before this process was forked; "
+                "open a new SqliteStore in each process"
             )
+            raise store_error(doing, self._path, why)
         with self._lock:
             if self._connection is None:
-                raise StoreError(
-                    f"cannot {doing} the store {str(self._path)!r}: it is closed; "
-                    "open a new SqliteStore"
-                )
+                raise store_error(doing, self._path, "it is closed; open a new SqliteStore")
             try:
                 yield self._connection
             except (sqlite3.Error, OverflowError) as error:  # OverflowError: a value above 2 GB
@@ -220,25 +224,21 @@ class SqliteStore(Closing):
 
     def _check_writable(self) -> None:
         if self._read_only:
-            raise StoreError(
-                f"cannot write to the store {str(self._path)!r}: it was opened with read_only=True"
-            )
+            raise store_error("write to", self._path, "it was opened with read_only=True")
 
     def _check_in_place(self) -> None:
         """Raise if the file was deleted or replaced: SQLite would write on, to nowhere."""
         if _identity(self._path) != self._file:
-            raise StoreError(
-                f"cannot write to the store {str(self._path)!r}: the file was deleted or replaced "
-                "since it was opened; open a new SqliteStore"
-            )
+            why = "the file was deleted or replaced since it was opened; open a new SqliteStore"
+            raise store_error("write to", self._path, why)
 
 
 def _absolute(path: str | os.PathLike[str]) -> Path:
     """Return the full path, so that a later change of directory means no other file."""
     if os.fspath(path) == ":memory:":
-        raise StoreError("cannot open the store ':memory:': use a MemoryStore for that")
+        raise store_error("open", ":memory:", "use a MemoryStore for that")
     if os.fspath(path) == "":
-        raise StoreError("cannot open the store '': the path is empty; name a file")
+        raise store_error("open", "", "the path is empty; name a file")
     return Path(path).absolute()
 
 

@@ -11,6 +11,7 @@ from typing import Final
 
 from refold.errors import StoreError
 from refold.private_files import make_private
+from refold.stores.base import store_error
 
 SCHEMA_VERSION: Final = 2
 """Raised whenever the tables change; older files are upgraded, newer ones refused."""
@@ -57,7 +58,7 @@ def explain(error: Exception, *, doing: str, path: Path) -> StoreError:
     # The low byte is the family; the rest only says which part of SQLite noticed.
     advice = _ADVICE.get(code & 0xFF) if code is not None else None
     detail = f"{advice} ({error})" if advice else str(error)
-    return StoreError(f"cannot {doing} the store {str(path)!r}: {detail}")
+    return store_error(doing, path, detail)
 
 
 def open_file(path: Path, *, read_only: bool = False) -> sqlite3.Connection:
@@ -67,7 +68,7 @@ def open_file(path: Path, *, read_only: bool = False) -> sqlite3.Connection:
     """
     _check_path(path)
     if read_only and not path.exists():
-        raise StoreError(f"cannot open the store {str(path)!r}: there is no such file")
+        raise store_error("open", path, "there is no such file")
     is_fixed = read_only and _is_fixed(path)
     if not read_only:
         make_private(path)
@@ -122,16 +123,18 @@ def roll_back(connection: sqlite3.Connection) -> None:
 
 def _check_path(path: Path) -> None:
     """Name the mistakes that SQLite only calls "unable to open database file"."""
-    where = f"cannot open the store {str(path)!r}"
     try:
         if path.is_dir():
-            raise StoreError(f"{where}: it is a directory; add a file name, such as 'refold.db'")
-        if path.exists() and not path.is_file():
-            raise StoreError(f"{where}: it is not a regular file; choose another path")
-        if not path.parent.is_dir():
-            raise StoreError(f"{where}: its directory does not exist; create that first")
+            why = "it is a directory; add a file name, such as 'refold.db'"
+        elif path.exists() and not path.is_file():
+            why = "it is not a regular file; choose another path"
+        elif not path.parent.is_dir():
+            why = "its directory does not exist; create that first"
+        else:
+            return
     except OSError as error:
-        raise StoreError(f"{where}: {error.strerror}; choose another path") from error
+        raise store_error("open", path, f"{error.strerror}; choose another path") from error
+    raise store_error("open", path, why)
 
 
 def _is_fixed(path: Path) -> bool:
@@ -172,16 +175,15 @@ def _is_empty(connection: sqlite3.Connection) -> bool:
 
 def _check_owner(connection: sqlite3.Connection, path: Path) -> None:
     if _pragma(connection, "application_id") != APPLICATION_ID:
-        raise StoreError(
-            f"cannot open the store {str(path)!r}: it is the database of another program; "
-            "choose another path"
-        )
+        why = "it is the database of another program; choose another path"
+        raise store_error("open", path, why)
     version = _pragma(connection, "user_version")
     if version != SCHEMA_VERSION:
-        raise StoreError(
-            f"cannot open the store {str(path)!r}: its schema version is {version}, this refold "
-            f"knows version {SCHEMA_VERSION}; upgrade refold or choose another path"
+        why = (
+            f"its schema version is {version}, this refold knows version {SCHEMA_VERSION}; "
+            "upgrade refold or choose another path"
         )
+        raise store_error("open", path, why)
 
 
 def _pragma(connection: sqlite3.Connection, name: str) -> int:

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from itertools import islice
 from typing import Any, Final, TypeVar
 
 from refold.errors import StoreError
 from refold.messages.wire import digest
-from refold.stores.base import Store, managed
+from refold.stores.base import AUDIT_PREFIX, Store, is_digest, managed
 from refold.stores.encrypted import LockedError, is_sealed
-from refold.stores.key import AUDIT_PREFIX, is_digest
 from refold.stores.scope import period_of, scopes_of
 
 T = TypeVar("T")
@@ -47,15 +46,8 @@ class StoreStat:
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as JSON-ready data."""
-        return {
-            "entries": self.entries,
-            "size": self.size,
-            "oldest": self.oldest,
-            "newest": self.newest,
-            "scopes": dict(self.scopes),
-            "sizes": dict(self.sizes),
-            "notes": self.notes,
-        }
+        # Not `asdict`, which takes a Counter for a dict that is made of pairs.
+        return {one.name: getattr(self, one.name) for one in fields(self)}
 
 
 def stat_store(store: Store, *, on_progress: OnProgress = ignore_progress) -> StoreStat:

@@ -10,9 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from refold.errors import StoreError
-from refold.stores.codec import decode_value, encode_value
-from refold.stores.key import decode_key, encode_key, encode_prefix
-from refold.stores.packing import Compression, pack, unpack
+from refold.stores.codec import (
+    Compression,
+    decode_key,
+    decode_value,
+    encode_key,
+    encode_prefix,
+    encode_value,
+    pack,
+    unpack,
+)
 
 from .contract import TEXTS
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, Final, Literal, Self
 
 from refold.options import Options
 
 Kind = Literal["jsonl", "jsonl.zst", "parquet", "arrow"]
 """Kinds of files that are read: what their names end with."""
+SCRATCH: Final = ".refold"
+"""The name of the folder for unfinished work."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +50,19 @@ class Job:
     """What they are encrypted with, the first, and decrypted; travels along, for the machines of a
     cluster have an environment of their own."""
     unfold: bool = False
+
+    @property
+    def scratch(self) -> Path:
+        """The folder for unfinished work inside of *out*; it is deleted when everything is done."""
+        return self.out / SCRATCH
+
+    def report_of(self, shard: Shard) -> Path:
+        """Return the path of a shard's report, which exists if, and only if, the shard is done."""
+        return self.scratch / f"{shard.part}.json"
+
+    def rejects_of(self, shard: Shard) -> Path:
+        """Return the path of the records that a shard has set aside."""
+        return self.scratch / f"{shard.part}.rejected"
 
     def describe(self) -> dict[str, Any]:
         """Say as JSON-ready data what the output depends on; nothing about who works, or where.

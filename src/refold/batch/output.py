@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any, Final
 
 import refold
-from refold.batch.job import Figures, Job, Report, Shard
-from refold.batch.parts import SCRATCH, mode_of, rejects_of, report_of
+from refold.batch.job import SCRATCH, Figures, Job, Report, Shard
 from refold.batch.record import digest_of
+from refold.batch.shards import mode_of
 from refold.errors import BatchError
 from refold.private_files import replacing
 from refold.stores.encrypted import id_of
@@ -37,17 +37,14 @@ class Output:
     def __init__(self, job: Job, files: Sequence[Path], shards: Sequence[Shard]) -> None:
         self.job = job
         self.shards = shards
-        self._scratch = job.out / SCRATCH
         statuses = [(str(file), file.stat()) for file in files]
         self._inputs = [{"file": name, "bytes": status.st_size} for name, status in statuses]
-        times = [status.st_mtime_ns for _, status in statuses]
-        cuts = [(shard.start, shard.stop) for shard in shards]
         self._mode = reduce(and_, (mode_of(file) for file in files))
         self._identity = {
             **self._head(),
             "store": None if job.store is None else digest_of(without_secrets(job.store)),
-            "modified": times,
-            "cuts": [list(cut) for cut in cuts],
+            "modified": [status.st_mtime_ns for _, status in statuses],
+            "cuts": [[shard.start, shard.stop] for shard in shards],
         }
 
     @contextmanager
@@ -69,15 +66,15 @@ class Output:
             yield
 
     def _resume(self) -> None:
-        noted = self._scratch / _JOB
+        noted = self.job.scratch / _JOB
         used: list[str] = []
         if noted.exists():
             used = self._used_keys(json.loads(noted.read_text()))
-            for abandoned in self._scratch.glob("*.tmp"):
+            for abandoned in self.job.scratch.glob("*.tmp"):
                 abandoned.unlink(missing_ok=True)
         elif any(name.name != SCRATCH for name in self.job.out.iterdir()):
             raise self._refusal("is not empty")
-        self._scratch.mkdir(mode=0o700, exist_ok=True)
+        self.job.scratch.mkdir(mode=0o700, exist_ok=True)
         with replacing(noted) as temporary:
             keys = sorted({*used, *_key_names(self.job)[:1]})
             temporary.write_text(json.dumps({**self._identity, "keys": keys}))
@@ -134,7 +131,7 @@ class Output:
         found = {}
         for shard in self.shards:
             with suppress(FileNotFoundError):
-                report = Report.from_json(report_of(self.job, shard).read_text())
+                report = Report.from_json(self.job.report_of(shard).read_text())
                 # A power cut may have kept the report and not the part.
                 if (self.job.out / shard.part).stat().st_size == report.figures.bytes_out:
                     found[shard.number] = report
@@ -159,7 +156,7 @@ class Output:
             "parts": [_part(report) for report in ordered],
         }
         manifest_path = self.job.out / MANIFEST
-        with replacing(manifest_path, folder=self._scratch, mode=self._mode) as temporary:
+        with replacing(manifest_path, folder=self.job.scratch, mode=self._mode) as temporary:
             temporary.write_text(json.dumps(manifest, indent=1, ensure_ascii=False) + "\n")
         self._clean_up()
         return manifest
@@ -177,11 +174,11 @@ class Output:
         path = self.job.out / REJECTED
         offsets = line_offsets(ordered)
         with (
-            replacing(path, folder=self._scratch, mode=self._mode) as temporary,
+            replacing(path, folder=self.job.scratch, mode=self._mode) as temporary,
             temporary.open("w", encoding="utf-8") as out,
         ):
             for report in ordered:
-                with rejects_of(self.job, report.shard).open() as lines:
+                with self.job.rejects_of(report.shard).open() as lines:
                     for line in lines:
                         note = json.loads(line)
                         note["line"] += offsets[report.shard.number]
@@ -196,7 +193,7 @@ class Output:
     def _clean_up(self) -> None:
         # A worker of a killed batch may still be there for a moment, and write.
         for _ in range(3):
-            shutil.rmtree(self._scratch, ignore_errors=True)
+            shutil.rmtree(self.job.scratch, ignore_errors=True)
 
 
 def _key_names(job: Job) -> list[str]:

@@ -11,7 +11,7 @@ from typing import Any, get_args
 from refold.batch.engines import Engine, run_shards
 from refold.batch.job import Job, Report, Shard
 from refold.batch.output import Output, line_offsets
-from refold.batch.sources import find_files, plan_shards
+from refold.batch.shards import find_files, plan_shards
 from refold.checks import check_choice, check_whole
 from refold.errors import BatchError, RefoldError, describe
 

@@ -1,33 +1,47 @@
-"""Find the files of a batch, and cut them into shards, the same ones for every engine."""
+"""Find the files of a batch, cut them into shards, and turn each shard into one part.
+
+Every engine gets the same shards, and every machine makes the same part of one.
+"""
 
 from __future__ import annotations
 
 import glob
+import hashlib
+import os
+import sys
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import BinaryIO, Final, NamedTuple
 
-from refold.batch.job import Kind, Shard
-from refold.batch.lines import plan_lines, plan_packed_lines
-from refold.batch.tables import plan_arrow, plan_parquet
+from refold.batch.job import Job, Kind, Report, Shard
+from refold.batch.lines import plan_lines, plan_packed_lines, work_on_lines
+from refold.batch.tables import plan_arrow, plan_parquet, work_on_table
+from refold.batch.work import Work, open_originals
 from refold.checks import need
 from refold.errors import FormatError, RefoldError, describe
+from refold.private_files import OWNER_ONLY, replacing
 
+
+class _Kind(NamedTuple):
+    """How files of one kind are cut and changed."""
+
+    suffixes: tuple[str, ...]
+    plan: Callable[[Path, int], Iterator[tuple[int, int, int]]]
+    """Yields start, stop and size of pieces of about so many bytes."""
+    work: Callable[[Shard, Work, BinaryIO], None]
+    """Changes the records of a shard and writes the part."""
+
+
+_KINDS: Final[Mapping[Kind, _Kind]] = {
+    "jsonl": _Kind((".jsonl", ".ndjson"), plan_lines, work_on_lines),
+    "jsonl.zst": _Kind((".jsonl.zst",), plan_packed_lines, work_on_lines),
+    "parquet": _Kind((".parquet",), plan_parquet, work_on_table),
+    "arrow": _Kind((".arrow",), plan_arrow, work_on_table),
+}
+_SUFFIXES: Final = {suffix: name for name, kind in _KINDS.items() for suffix in kind.suffixes}
 HUB: Final = "hf:"
 """How the name of a dataset on the Hugging Face hub begins: `hf:NAME` or `hf:NAME@SPLIT`."""
-_SUFFIXES: Final[Mapping[str, Kind]] = {
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-    ".jsonl.zst": "jsonl.zst",
-    ".parquet": "parquet",
-    ".arrow": "arrow",
-}
-_PLANNERS: Final[Mapping[Kind, Callable[[Path, int], Iterator[tuple[int, int, int]]]]] = {
-    "jsonl": plan_lines,
-    "jsonl.zst": plan_packed_lines,
-    "parquet": plan_parquet,
-    "arrow": plan_arrow,
-}
 _HIDDEN: Final = (".", "_")
 _CACHED: Final = "cache-"
 """How `datasets` names what it can make again: no data of their own."""
@@ -108,8 +122,62 @@ def plan_shards(files: Sequence[Path], part_bytes: int | None = None) -> list[Sh
 
 def _plan(file: Path, kind: Kind, part_bytes: int) -> list[tuple[int, int, int]]:
     try:
-        return list(_PLANNERS[kind](file, part_bytes))
+        return list(_KINDS[kind].plan(file, part_bytes))
     except RefoldError:
         raise
     except Exception as error:  # Arrow has many errors for files that are none of its own
         raise FormatError(f"cannot be read as {kind}: {describe(error)}", str(file)) from error
+
+
+def do_shard(job: Job, shard: Shard) -> Report:
+    """Write the part of *shard*, then the report that says so; return the report.
+
+    A part appears whole, under its name, when its originals are in the store. What was done twice,
+    because the report was missing, gives the same bytes again.
+    """
+    began = time.process_time()
+    part, rejected = job.out / shard.part, job.rejects_of(shard)
+    mode = mode_of(Path(shard.source))
+    with (
+        replacing(rejected) as rejects,
+        replacing(part, folder=job.scratch, mode=mode) as temporary,
+    ):
+        with (
+            open_originals(job.store, job.keys, read_only=job.unfold) as store,
+            temporary.open("wb") as out,
+            rejects.open("w") as reasons,
+        ):
+            work = Work(job, shard, store, reasons)
+            _KINDS[shard.kind].work(shard, work, out)
+        with temporary.open("rb") as whole:
+            sha256 = hashlib.file_digest(whole, "sha256").hexdigest()
+        work.figures.bytes_out = temporary.stat().st_size
+    report = Report(
+        shard=shard,
+        sha256=sha256,
+        lines=work.lines,
+        figures=work.figures,
+        kinds=dict(sorted(work.kinds.items())),
+        errors=dict(sorted(work.errors.items())),
+        slowest=sorted(work.slowest, reverse=True),
+        cpu_seconds=time.process_time() - began,
+        peak_bytes=_peak_bytes(),
+        worker=os.getpid(),
+    )
+    with replacing(job.report_of(shard)) as temporary:
+        temporary.write_text(report.to_json())
+    return report
+
+
+def mode_of(source: Path) -> int:
+    """Return the permissions of a file: what is made from it must not have more."""
+    return OWNER_ONLY | source.stat().st_mode & 0o666
+
+
+def _peak_bytes() -> int:
+    try:
+        import resource
+    except ImportError:  # Windows
+        return 0
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024

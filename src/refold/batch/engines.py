@@ -17,7 +17,7 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
 from typing import Any, Final, Literal
 
-from refold.batch.job import Job, Report, Shard
+from refold.batch.job import Job, Report, Shard, report_of
 from refold.batch.shards import do_shard
 from refold.checks import need
 from refold.errors import BatchError, RefoldError, describe
@@ -227,8 +227,8 @@ def _watch(job: Job, shards: Sequence[Shard], work: Callable[[], None]) -> Itera
         left = list(shards)
         while left:
             is_last = done.done()
-            new = [shard for shard in left if job.report_of(shard).exists()]
-            yield from (Report.from_json(job.report_of(shard).read_text()) for shard in new)
+            new = [shard for shard in left if report_of(job, shard).exists()]
+            yield from (Report.from_json(report_of(job, shard).read_text()) for shard in new)
             left = [shard for shard in left if shard not in new]
             if is_last:
                 break

@@ -51,19 +51,6 @@ class Job:
     cluster have an environment of their own."""
     unfold: bool = False
 
-    @property
-    def scratch(self) -> Path:
-        """The folder for unfinished work inside of *out*; it is deleted when everything is done."""
-        return self.out / SCRATCH
-
-    def report_of(self, shard: Shard) -> Path:
-        """Return the path of a shard's report, which exists if, and only if, the shard is done."""
-        return self.scratch / f"{shard.part}.json"
-
-    def rejects_of(self, shard: Shard) -> Path:
-        """Return the path of the records that a shard has set aside."""
-        return self.scratch / f"{shard.part}.rejected"
-
     def describe(self) -> dict[str, Any]:
         """Say as JSON-ready data what the output depends on; nothing about who works, or where.
 
@@ -83,6 +70,21 @@ class Job:
             "key": self.key,
             "originals": "record" if self.store is None else "store",
         }
+
+
+def scratch_of(job: Job) -> Path:
+    """Return the folder for unfinished work; it is deleted when everything is done."""
+    return job.out / SCRATCH
+
+
+def report_of(job: Job, shard: Shard) -> Path:
+    """Return the path of a shard's report, which exists if, and only if, the shard is done."""
+    return scratch_of(job) / f"{shard.part}.json"
+
+
+def rejects_of(job: Job, shard: Shard) -> Path:
+    """Return the path of the records that a shard has set aside."""
+    return scratch_of(job) / f"{shard.part}.rejected"
 
 
 @dataclass(slots=True, kw_only=True)

@@ -17,7 +17,16 @@ from pathlib import Path
 from typing import Any, Final
 
 import refold
-from refold.batch.job import SCRATCH, Figures, Job, Report, Shard
+from refold.batch.job import (
+    SCRATCH,
+    Figures,
+    Job,
+    Report,
+    Shard,
+    rejects_of,
+    report_of,
+    scratch_of,
+)
 from refold.batch.record import digest_of
 from refold.batch.shards import mode_of
 from refold.errors import BatchError
@@ -66,15 +75,15 @@ class Output:
             yield
 
     def _resume(self) -> None:
-        noted = self.job.scratch / _JOB
+        noted = scratch_of(self.job) / _JOB
         used: list[str] = []
         if noted.exists():
             used = self._used_keys(json.loads(noted.read_text()))
-            for abandoned in self.job.scratch.glob("*.tmp"):
+            for abandoned in scratch_of(self.job).glob("*.tmp"):
                 abandoned.unlink(missing_ok=True)
         elif any(name.name != SCRATCH for name in self.job.out.iterdir()):
             raise self._refusal("is not empty")
-        self.job.scratch.mkdir(mode=0o700, exist_ok=True)
+        scratch_of(self.job).mkdir(mode=0o700, exist_ok=True)
         with replacing(noted) as temporary:
             keys = sorted({*used, *_key_names(self.job)[:1]})
             temporary.write_text(json.dumps({**self._identity, "keys": keys}))
@@ -131,7 +140,7 @@ class Output:
         found = {}
         for shard in self.shards:
             with suppress(FileNotFoundError):
-                report = Report.from_json(self.job.report_of(shard).read_text())
+                report = Report.from_json(report_of(self.job, shard).read_text())
                 # A power cut may have kept the report and not the part.
                 if (self.job.out / shard.part).stat().st_size == report.figures.bytes_out:
                     found[shard.number] = report
@@ -156,7 +165,7 @@ class Output:
             "parts": [_part(report) for report in ordered],
         }
         manifest_path = self.job.out / MANIFEST
-        with replacing(manifest_path, folder=self.job.scratch, mode=self._mode) as temporary:
+        with replacing(manifest_path, folder=scratch_of(self.job), mode=self._mode) as temporary:
             temporary.write_text(json.dumps(manifest, indent=1, ensure_ascii=False) + "\n")
         self._clean_up()
         return manifest
@@ -174,11 +183,11 @@ class Output:
         path = self.job.out / REJECTED
         offsets = line_offsets(ordered)
         with (
-            replacing(path, folder=self.job.scratch, mode=self._mode) as temporary,
+            replacing(path, folder=scratch_of(self.job), mode=self._mode) as temporary,
             temporary.open("w", encoding="utf-8") as out,
         ):
             for report in ordered:
-                with self.job.rejects_of(report.shard).open() as lines:
+                with rejects_of(self.job, report.shard).open() as lines:
                     for line in lines:
                         note = json.loads(line)
                         note["line"] += offsets[report.shard.number]
@@ -193,7 +202,7 @@ class Output:
     def _clean_up(self) -> None:
         # A worker of a killed batch may still be there for a moment, and write.
         for _ in range(3):
-            shutil.rmtree(self.job.scratch, ignore_errors=True)
+            shutil.rmtree(scratch_of(self.job), ignore_errors=True)
 
 
 def _key_names(job: Job) -> list[str]:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import BinaryIO, Final, NamedTuple
 
-from refold.batch.job import Job, Kind, Report, Shard
+from refold.batch.job import Job, Kind, Report, Shard, rejects_of, report_of, scratch_of
 from refold.batch.lines import plan_lines, plan_packed_lines, work_on_lines
 from refold.batch.tables import plan_arrow, plan_parquet, work_on_table
 from refold.batch.work import Work, open_originals
@@ -136,11 +136,11 @@ def do_shard(job: Job, shard: Shard) -> Report:
     because the report was missing, gives the same bytes again.
     """
     began = time.process_time()
-    part, rejected = job.out / shard.part, job.rejects_of(shard)
+    part, rejected = job.out / shard.part, rejects_of(job, shard)
     mode = mode_of(Path(shard.source))
     with (
         replacing(rejected) as rejects,
-        replacing(part, folder=job.scratch, mode=mode) as temporary,
+        replacing(part, folder=scratch_of(job), mode=mode) as temporary,
     ):
         with (
             open_originals(job.store, job.keys, read_only=job.unfold) as store,
@@ -164,7 +164,7 @@ def do_shard(job: Job, shard: Shard) -> Report:
         peak_bytes=_peak_bytes(),
         worker=os.getpid(),
     )
-    with replacing(job.report_of(shard)) as temporary:
+    with replacing(report_of(job, shard)) as temporary:
         temporary.write_text(report.to_json())
     return report
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any, Unpack
 
 from refold.integrations.choices import Choices, missing
-from refold.integrations.conversations import Conversations, Folded
+from refold.integrations.conversations import Conversations, Integration, describe_retrieve
 
 try:
     from google.adk.agents.callback_context import CallbackContext
@@ -22,31 +22,28 @@ except ImportError as error:
     raise missing("google-adk", "adk") from error
 
 
-class RefoldPlugin(BasePlugin):
+class RefoldPlugin(BasePlugin, Integration):
     """Folds every request of the agents of an app."""
 
     def __init__(self, **choices: Unpack[Choices]) -> None:
-        super().__init__(name="refold")
-        self.conversations = Conversations(**choices)
-        self.last: Folded | None = None
-        """What was sent last, with its report."""
+        BasePlugin.__init__(self, name="refold")
+        Integration.__init__(self, **choices)
         self.tool = _RetrieveTool(self.conversations)
         """Fetches originals; goes into the tools of an agent."""
 
     async def before_model_callback(
         self, *, callback_context: CallbackContext, llm_request: LlmRequest
     ) -> None:
-        """Send what the model needs of the contents, which belong to the events of the session."""
+        """Replace the contents of the request by what the model needs of them."""
         config = llm_request.config
         tools = [str(tool.description) for tool in llm_request.tools_dict.values()]
-        self.last = await self.conversations.afold(
+        llm_request.contents = await self._afold(
             llm_request.contents,
             model=llm_request.model,
             conversation=_name_of(callback_context),
             format="gemini",
             beside=[str(config.system_instruction or ""), *tools],
         )
-        llm_request.contents = self.last.messages
 
 
 class _RetrieveTool(BaseTool):
@@ -54,16 +51,11 @@ class _RetrieveTool(BaseTool):
 
     def __init__(self, conversations: Conversations) -> None:
         self._conversations = conversations
-        described = conversations.tool().schema["function"]
-        self._parameters = described["parameters"]
-        super().__init__(name=described["name"], description=described["description"])
+        self._described = describe_retrieve("parameters_json_schema")
+        super().__init__(name=self._described["name"], description=self._described["description"])
 
     def _get_declaration(self) -> types.FunctionDeclaration:
-        return types.FunctionDeclaration(
-            name=self.name,
-            description=self.description,
-            parameters_json_schema=self._parameters,
-        )
+        return types.FunctionDeclaration(**self._described)
 
     async def run_async(self, *, args: dict[str, Any], tool_context: ToolContext) -> Any:
         """Answer a call."""

@@ -7,11 +7,11 @@ originals. No message is summed up together with others, so a budget buys less t
 
 from __future__ import annotations
 
-from typing import Any, Final, Unpack
+from typing import Any, ClassVar, Final, Unpack
 
 from refold.integrations import mirror
-from refold.integrations.choices import CheckedChoices, Choices, missing
-from refold.integrations.conversations import Conversations, Folded
+from refold.integrations.choices import Choices, missing
+from refold.integrations.conversations import Integration, describe_retrieve
 
 try:
     from agent_framework import Content, FunctionTool, Message
@@ -22,13 +22,13 @@ _ORIGINAL: Final = "_refold_original"
 """Under this name a message that is sent in short knows the one that it stands for."""
 
 
-class RefoldStrategy:
+class RefoldStrategy(Integration):
     """A compaction strategy; one may serve many agents."""
 
+    _own_choices: ClassVar = {"same_count": True}
+
     def __init__(self, **choices: Unpack[Choices]) -> None:
-        self.conversations = Conversations(CheckedChoices(choices, same_count=True))
-        self.last: Folded | None = None
-        """What was sent last, with its report."""
+        super().__init__(**choices)
         self.tool = self._retrieve_tool()
         """Fetches originals; goes into the tools of the agent."""
 
@@ -37,27 +37,20 @@ class RefoldStrategy:
         # The list has what was put into it before: every fold starts from the originals.
         originals = [getattr(message, _ORIGINAL, message) for message in messages]
         mirrored = [_mirror(message) for message in originals]
-        self.last = await self.conversations.afold(mirrored, format=mirror.FORMAT)
+        folded = await self._afold(mirrored, format=mirror.FORMAT)
         is_changed = False
-        for place, (original, before) in enumerate(zip(originals, mirrored, strict=True)):
-            after = self.last.messages[place]
+        triples = zip(originals, mirrored, folded, strict=True)
+        for place, (original, before, after) in enumerate(triples):
             shown = original if after is before else _rewrite(original, before, after)
             is_changed = is_changed or shown is not messages[place]
             messages[place] = shown
         return is_changed
 
     def _retrieve_tool(self) -> FunctionTool:
-        described = self.conversations.tool().schema["function"]
-
         async def retrieve(**arguments: Any) -> str:
             return await self.conversations.aretrieve(arguments)
 
-        return FunctionTool(
-            name=described["name"],
-            description=described["description"],
-            func=retrieve,
-            input_model=described["parameters"],
-        )
+        return FunctionTool(func=retrieve, **describe_retrieve("input_model"))
 
 
 def _mirror(message: Message) -> dict[str, Any]:
@@ -80,7 +73,9 @@ def _block(place: int, content: Content) -> dict[str, Any]:
 
 
 def _rewrite(message: Message, before: dict[str, Any], after: dict[str, Any]) -> Message:
-    contents = [_content(message, change) for change in mirror.changes(before, after)]
+    contents = mirror.rewrite(
+        message.contents, before, after, new_text=Content.from_text, new_result=_new_result
+    )
     short = Message(
         message.role,
         contents,
@@ -92,14 +87,7 @@ def _rewrite(message: Message, before: dict[str, Any], after: dict[str, Any]) ->
     return short
 
 
-def _content(message: Message, change: mirror.Change) -> Content:
-    if change.place is None:
-        return Content.from_text(change.text or "")
-    content = message.contents[change.place]
-    if change.text is None:
-        return content
-    if content.type == "text":
-        return Content.from_text(change.text)
+def _new_result(content: Content, text: str) -> Content:
     return Content.from_function_result(
-        content.call_id or "", id=content.id, result=change.text, exception=content.exception
+        content.call_id or "", id=content.id, result=text, exception=content.exception
     )

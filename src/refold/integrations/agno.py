@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextvars import ContextVar
-from typing import Any, Final, Unpack
+from typing import Any, ClassVar, Final, Unpack
 
-from refold.integrations.choices import CheckedChoices, Choices, missing
-from refold.integrations.conversations import Conversations, Folded
+from refold.integrations.choices import Choices, missing
+from refold.integrations.conversations import Integration, describe_retrieve
 
 try:
     from agno.models.message import Message
@@ -24,18 +24,19 @@ _model: Final[ContextVar[str | None]] = ContextVar("refold_agno_model", default=
 """The model of the run in this task or thread: agno names it only when it asks what to do."""
 
 
-class RefoldCompression:
+class RefoldCompression(Integration):
     """Takes the place of agno's `CompressionManager`; one may serve many runs at once."""
 
+    # agno sends every message, so what was sent can only stay as it is.
+    _own_choices: ClassVar = {"thinking": "append"}
+
     def __init__(self, **choices: Unpack[Choices]) -> None:
-        # agno sends every message, so what was sent can only stay as it is.
-        self.conversations = Conversations(CheckedChoices({**choices, "thinking": "append"}))
+        super().__init__(**choices)
         self.compress_tool_results = True
         self.model = "refold"
         """agno would set its own model if there were none."""
         self.stats: dict[str, Any] = {}
         """Figures of the last pass, as agno shows them."""
-        self.last: Folded | None = None
         self.tool = self._retrieve_tool()
         """Fetches originals; goes into the tools of the agent."""
 
@@ -52,35 +53,29 @@ class RefoldCompression:
         _model.set(name if isinstance(name, str) else None)
         return bool(_fresh(messages))
 
-    async def ashould_compress(
-        self,
-        messages: Sequence[Message],
-        tools: object = None,
-        model: object = None,
-        response_format: object = None,
-    ) -> bool:
+    async def ashould_compress(self, *given: Any, **named: Any) -> bool:
         """Do what `should_compress` does."""
-        return self.should_compress(messages, tools, model, response_format)
+        return self.should_compress(*given, **named)
 
     def compress(self, messages: Sequence[Message], run_metrics: object = None) -> None:
         """Write short forms beside the results that no model has seen yet."""
         del run_metrics
-        self._adopt(messages, self.conversations.fold(messages, model=_model.get()))
+        self._adopt(messages, self._fold(messages, model=_model.get()))
 
     async def acompress(self, messages: Sequence[Message], run_metrics: object = None) -> None:
         """Do the same without blocking the event loop."""
         del run_metrics
-        self._adopt(messages, await self.conversations.afold(messages, model=_model.get()))
+        self._adopt(messages, await self._afold(messages, model=_model.get()))
 
-    def _adopt(self, messages: Sequence[Message], folded: Folded) -> None:
-        """Take over what was made of the fresh results: there is one message for each."""
-        self.last = folded
+    def _adopt(self, messages: Sequence[Message], folded: Sequence[Message]) -> None:
+        """Take over what was made of the fresh results; there is one message for each."""
+        assert self.last is not None, "it was just folded"
         fresh = _fresh(messages)
         for place in fresh:
-            shown = folded.messages[place]
+            shown = folded[place]
             if shown is not messages[place]:
                 messages[place].compressed_content = shown.content
-        report = folded.report
+        report = self.last.report
         self.stats = {
             "messages_compressed": len(fresh),
             "original_size": report.tokens_unfolded,
@@ -88,18 +83,10 @@ class RefoldCompression:
         }
 
     def _retrieve_tool(self) -> Function:
-        described = self.conversations.tool().schema["function"]
-
         def retrieve(**arguments: Any) -> str:
             return self.conversations.retrieve(arguments)
 
-        return Function(
-            name=described["name"],
-            description=described["description"],
-            parameters=described["parameters"],
-            entrypoint=retrieve,
-            skip_entrypoint_processing=True,
-        )
+        return Function(entrypoint=retrieve, skip_entrypoint_processing=True, **describe_retrieve())
 
 
 def _fresh(messages: Sequence[Message]) -> list[int]:

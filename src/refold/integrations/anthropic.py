@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from refold.integrations.choices import missing
-from refold.integrations.conversations import Folded, SdkIntegration
+from refold.integrations.conversations import SdkIntegration
 from refold.plan.thinking import is_bound
 
 try:
@@ -38,8 +38,8 @@ class RefoldMiddleware(SdkIntegration, Middleware):
         """Send a request of the synchronous client."""
         body = _body_of(request)
         if body is not None:
-            self.last = self.conversations.fold(body["messages"], **_about(body))
-            request = _with(request, body, self.last)
+            body["messages"] = self._fold(body["messages"], **_about(body))
+            request = _with(request, body)
         return call_next(request)
 
     async def handle_async(
@@ -48,8 +48,8 @@ class RefoldMiddleware(SdkIntegration, Middleware):
         """Send a request of the asynchronous client."""
         body = _body_of(request)
         if body is not None:
-            self.last = await self.conversations.afold(body["messages"], **_about(body))
-            request = _with(request, body, self.last)
+            body["messages"] = await self._afold(body["messages"], **_about(body))
+            request = _with(request, body)
         return await call_next(request)
 
 
@@ -66,9 +66,8 @@ def _about(body: Mapping[str, Any]) -> dict[str, Any]:
     return {"model": body.get("model"), "format": _FORMAT, "beside": beside}
 
 
-def _with(request: APIRequest, body: dict[str, Any], folded: Folded) -> APIRequest:
-    """Return a request with what was folded, and with leave to drop thinking where it is bound."""
-    body["messages"] = folded.messages
+def _with(request: APIRequest, body: dict[str, Any]) -> APIRequest:
+    """Return a request with a folded body, and with leave to drop thinking where it is bound."""
     thinking = body.get("thinking")
     if not isinstance(thinking, Mapping) or "block_binding" in thinking:
         return request.copy(body=body)

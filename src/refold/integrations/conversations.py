@@ -17,12 +17,12 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from functools import partial
 from hashlib import blake2b
-from typing import Any, Final, Unpack
+from typing import Any, ClassVar, Final, Unpack
 from uuid import uuid4
 
 from refold.conversation.report import SessionReport
 from refold.conversation.session import Session
-from refold.errors import MessageError, RefoldError, describe
+from refold.errors import RefoldError, describe
 from refold.integrations.choices import CheckedChoices, Choices
 from refold.integrations.past import (
     AS_GIVEN,
@@ -30,10 +30,10 @@ from refold.integrations.past import (
     Sent,
     SentForms,
     asked_before_thinking,
+    read_message,
     without_thinking,
 )
 from refold.integrations.telemetry import FoldRecord, Telemetry
-from refold.messages.formats import recognize
 from refold.messages.formats.objects import Objects
 from refold.messages.wire import digest, spell
 from refold.plan.thinking import is_checked
@@ -199,7 +199,6 @@ class Conversations:
             if beginnings:
                 self._forms.note(beginnings[-1], tracked.sent.form)
             self._known.update({(tracked.kind, beginning): tracked for beginning in beginnings})
-        _log_fold(record)
         return Folded(messages=shown, conversation=tracked.conversation, report=record.report)
 
     def _view(
@@ -239,14 +238,18 @@ class Conversations:
         tracked.sent = Sent(shown, len(given), changed)
         return shown
 
+    def warn_once(self, problem: str) -> None:
+        """Log a problem that every request has; once is enough."""
+        if problem not in self._warned:
+            self._warned.add(problem)
+            _log.warning("%s", problem)
+
     def _budget(self, model: str | None, beside: object) -> int | None:
         """Return what is left for the messages."""
         budget = self.choices.budget_for(model)
         if budget is None:
             name = model or ""
-            if name not in self._warned:
-                self._warned.add(name)
-                _log.warning("the window of model %r is not known: give a token_budget", name)
+            self.warn_once(f"the window of model {name!r} is not known: give a token_budget")
             return None
         if beside is None:
             return budget
@@ -366,16 +369,33 @@ class Conversations:
         )
 
 
-class SdkIntegration:
-    """A base class for integrations of SDKs, where the caller runs the tools."""
+class Integration:
+    """A base class for integrations, beside that of the framework."""
 
-    _style: Style = "openai"
+    _own_choices: ClassVar[Mapping[str, Any]] = {}
+    """What the integration itself has to choose."""
 
     def __init__(self, **choices: Unpack[Choices]) -> None:
         super().__init__()
-        self.conversations = Conversations(**choices)
+        self.conversations = Conversations(CheckedChoices(choices, **self._own_choices))
         self.last: Folded | None = None
         """What was sent last, with its report."""
+
+    def _fold(self, messages: Sequence[Any], **about: Any) -> list[Any]:
+        """Return what to send of *messages*; the arguments are those of `Conversations.fold`."""
+        self.last = self.conversations.fold(messages, **about)
+        return self.last.messages
+
+    async def _afold(self, messages: Sequence[Any], **about: Any) -> list[Any]:
+        """Do what `_fold` does without blocking the event loop."""
+        self.last = await self.conversations.afold(messages, **about)
+        return self.last.messages
+
+
+class SdkIntegration(Integration):
+    """A base class for integrations of SDKs, where the caller runs the tools."""
+
+    _style: Style = "openai"
 
     @property
     def tool(self) -> dict[str, Any]:
@@ -395,37 +415,31 @@ def _beginnings(messages: list[Any]) -> list[bytes]:
     """
     running = blake2b(digest_size=16)
     names: list[bytes] = []
-    for index, wire in enumerate(Objects().read(messages)):
-        running.update(digest(_what_it_says(wire, index)).encode())
+    for wire in Objects().read(messages):
+        running.update(digest(_what_it_says(wire)).encode())
         names.append(running.digest())
     return names
 
 
-def _what_it_says(wire: Any, index: int) -> object:
+def _what_it_says(wire: Any) -> object:
     if not isinstance(wire, Mapping):
         return repr(type(wire))  # whoever reads it will say what is wrong
-    try:
-        read = recognize([wire]).read(wire, f"messages[{index}]")
-    except MessageError:  # so will whoever reads this
-        return wire
-    if not read.is_turn:
+    _, read = read_message(wire) or (None, None)
+    if read is None or not read.is_turn:
         return wire
     parts = [(part.text, part.call_id) for part in read.parts]
     calls = [(call.id, call.name, call.text) for call in read.calls]
     return [read.role, parts, calls, read.thinking, read.opaque, read.images]
 
 
-def _log_fold(record: FoldRecord) -> None:
-    """Log what a fold did: figures, and no content."""
-    report = record.report
-    _log.debug(
-        "%s: %d of %d tokens sent, first changed %d of %d, thinking %s",
-        record.conversation,
-        report.tokens,
-        report.tokens_unfolded,
-        report.first_changed,
-        report.messages,
-        report.thinking,
-    )
-    if report.budget is not None and not report.budget.fits:
-        _log.warning("the token budget is not kept: %s", report.budget.explain())
+def describe_retrieve(parameters: str = "parameters") -> dict[str, Any]:
+    """Return the name, the description and the JSON schema of the retrieval tool.
+
+    The schema goes under the name *parameters*: frameworks call it differently.
+    """
+    described: dict[str, Any] = retrieve_tool({}, name=RETRIEVE).schema["function"]
+    return {
+        "name": described["name"],
+        "description": described["description"],
+        parameters: described["parameters"],
+    }

@@ -15,7 +15,7 @@ from refold.api import Compressor, compress
 from refold.errors import RefoldError, describe
 from refold.integrations import mirror
 from refold.integrations.choices import CheckedChoices, Choices, missing
-from refold.integrations.conversations import RETRIEVE
+from refold.integrations.conversations import RETRIEVE, describe_retrieve
 from refold.result import Result
 from refold.tools.retrieve import retrieve_tool
 
@@ -88,18 +88,13 @@ class RefoldCompactor:
     @property
     def tool(self) -> Tool:
         """Fetches originals of the conversation in which it is called."""
-        described = retrieve_tool({}, name=RETRIEVE).schema["function"]
 
         def retrieve(messages: list[ChatMessage], **arguments: Any) -> str:
             view = [_mirror(message) for message in messages]
             return retrieve_tool(self._checked.store, messages=view, name=RETRIEVE).call(arguments)
 
         return Tool(
-            name=described["name"],
-            description=described["description"],
-            parameters=described["parameters"],
-            function=retrieve,
-            inputs_from_state={"messages": "messages"},
+            function=retrieve, inputs_from_state={"messages": "messages"}, **describe_retrieve()
         )
 
 
@@ -122,16 +117,11 @@ def _block(place: int, piece: object) -> dict[str, Any]:
 
 
 def _rewrite(message: ChatMessage, before: Any, after: Any) -> ChatMessage:
-    pieces = [_piece(message, change) for change in mirror.changes(before, after)]
+    pieces = mirror.rewrite(
+        message._content, before, after, new_text=TextContent, new_result=_new_result
+    )
     return ChatMessage(message.role, pieces, message.name, message.meta)
 
 
-def _piece(message: ChatMessage, change: mirror.Change) -> object:
-    if change.place is None:
-        return TextContent(change.text or "")
-    piece = message._content[change.place]
-    if change.text is None:
-        return piece
-    if isinstance(piece, ToolCallResult):
-        return ToolCallResult(result=change.text, origin=piece.origin, error=piece.error)
-    return TextContent(change.text)
+def _new_result(piece: Any, text: str) -> ToolCallResult:
+    return ToolCallResult(result=text, origin=piece.origin, error=piece.error)

@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any, Unpack
 
 from refold.integrations.choices import Choices, missing
-from refold.integrations.conversations import Conversations, Folded
+from refold.integrations.conversations import Integration, describe_retrieve
 
 try:
     from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResponse
@@ -21,33 +21,28 @@ except ImportError as error:
     raise missing("langchain 1.0 or newer", "langchain") from error
 
 
-class RefoldMiddleware(AgentMiddleware):
+class RefoldMiddleware(Integration, AgentMiddleware):
     """Folds what an agent sends to its model, and brings the tool that fetches originals."""
 
     def __init__(self, **choices: Unpack[Choices]) -> None:
-        super().__init__()
-        self.conversations = Conversations(**choices)
-        self.last: Folded | None = None
-        """What was sent last, with its report."""
+        super().__init__(**choices)
         self.tools = [self._retrieve_tool()]
 
     def wrap_model_call(
         self, request: ModelRequest, handler: Callable[[ModelRequest], ModelResponse]
     ) -> ModelResponse:
         """Send what the model needs of the messages in the state, which stays as it is."""
-        self.last = self.conversations.fold(request.messages, **_about(request))
-        return handler(request.override(messages=self.last.messages))
+        messages = self._fold(request.messages, **_about(request))
+        return handler(request.override(messages=messages))
 
     async def awrap_model_call(
         self, request: ModelRequest, handler: Callable[[ModelRequest], Awaitable[ModelResponse]]
     ) -> ModelResponse:
         """Do the same without blocking the event loop."""
-        self.last = await self.conversations.afold(request.messages, **_about(request))
-        return await handler(request.override(messages=self.last.messages))
+        messages = await self._afold(request.messages, **_about(request))
+        return await handler(request.override(messages=messages))
 
     def _retrieve_tool(self) -> StructuredTool:
-        described = self.conversations.tool().schema["function"]
-
         def retrieve(runtime: ToolRuntime, **arguments: Any) -> str:
             return self.conversations.retrieve(arguments, **_where(runtime))
 
@@ -57,11 +52,7 @@ class RefoldMiddleware(AgentMiddleware):
         for function in (retrieve, aretrieve):  # read at run time, where names are only strings
             function.__annotations__["runtime"] = ToolRuntime
         return StructuredTool(
-            name=described["name"],
-            description=described["description"],
-            args_schema=described["parameters"],
-            func=retrieve,
-            coroutine=aretrieve,
+            func=retrieve, coroutine=aretrieve, **describe_retrieve("args_schema")
         )
 
 

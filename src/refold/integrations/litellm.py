@@ -41,13 +41,11 @@ class RefoldLogger(SdkIntegration, CustomLogger):
         if found is None:
             return None
         key, about = found
-        self.last = await self.conversations.afold(kwargs[key], **about)
-        return {**kwargs, key: self.last.messages}
+        return {**kwargs, key: await self._afold(kwargs[key], **about)}
 
     def fold(self, messages: Sequence[Any], model: str) -> list[Any]:
         """Return what to send with the synchronous `completion`."""
-        self.last = self.conversations.fold(messages, model=model, format="openai-chat")
-        return self.last.messages
+        return self._fold(messages, model=model, format="openai-chat")
 
 
 def _find(

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any, Final, Self, Unpack
 
 from refold.integrations.choices import Choices, missing
-from refold.integrations.conversations import Conversations, Folded
+from refold.integrations.conversations import Conversations, Folded, describe_retrieve
 
 try:
     from llama_index.core.base.llms.types import ChatMessage
@@ -53,7 +53,7 @@ class RefoldMemory(Memory):
     @property
     def tool(self) -> FunctionTool:
         """Fetches originals of this memory; goes into the tools of the agent."""
-        described = self._conversations.tool().schema["function"]
+        described = describe_retrieve()
 
         async def retrieve(
             handle: str,

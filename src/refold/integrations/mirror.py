@@ -1,28 +1,22 @@
 """Messages of frameworks that refold has no format for, mirrored one for one as content blocks.
 
-Each piece of a message becomes a block that notes its place. What became of it is read off the
-blocks that come back: a piece whose text has changed is written anew, one that is missing was left
-out, and all others are the very objects that they were.
+Each piece of a message becomes a block that records its place. The blocks that come back say what
+became of it: a piece whose text has changed is written anew, one that is missing was left out, and
+all others are the very same objects.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Final, TypeVar
+
+P = TypeVar("P")
+"""A piece of a message, as a framework has it."""
 
 FORMAT: Final = "anthropic"
 """The shape of the mirror: the one whose blocks can say all that is needed."""
 _PLACE: Final = "place"
 _ROLES: Final = {"tool": "user", "function": "user", "developer": "system"}
-
-
-class Change(NamedTuple):
-    """What becomes of one piece: another text in its place."""
-
-    place: int | None
-    """Where the piece stands; `None` for a note in front of all others."""
-    text: str | None
-    """Its new text; `None` if it stays as it is."""
 
 
 def text(place: int, said: str) -> dict[str, Any]:
@@ -55,21 +49,29 @@ def message(role: str, blocks: Iterable[dict[str, Any]]) -> dict[str, Any]:
     return {"role": _ROLES.get(role, role), "content": list(blocks)}
 
 
-def changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Change]:
-    """Say what became of the pieces of a message, in order, but for those that were left out."""
+def rewrite(
+    pieces: Sequence[P],
+    before: Mapping[str, Any],
+    after: Mapping[str, Any],
+    *,
+    new_text: Callable[[str], P],
+    new_result: Callable[[P, str], P],
+) -> list[P]:
+    """Return what became of the *pieces* of a message, in order; those left out are missing.
+
+    *new_text* makes a piece of text, which may also be a note in front of all others. *new_result*
+    makes a result with another text out of the one that there was.
+    """
     known = {block[_PLACE]: block for block in before["content"]}
-    return [_change(known, block) for block in _blocks(after)]
-
-
-def _blocks(mirrored: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
-    content = mirrored["content"]
-    return [{"type": "text", "text": content}] if isinstance(content, str) else content
-
-
-def _change(known: Mapping[int, Any], block: Mapping[str, Any]) -> Change:
-    place = block.get(_PLACE)
-    if place is None:
-        return Change(None, block["text"])
-    if block == known[place]:
-        return Change(place, None)
-    return Change(place, block["content"] if block["type"] == "tool_result" else block["text"])
+    content = after["content"]
+    blocks: Any = [{"type": "text", "text": content}] if isinstance(content, str) else content
+    rewritten: list[P] = []
+    for block in blocks:
+        place = block.get(_PLACE)
+        if place is not None and block == known[place]:
+            rewritten.append(pieces[place])
+        elif block["type"] == "tool_result":
+            rewritten.append(new_result(pieces[place], block["content"]))
+        else:
+            rewritten.append(new_text(block["text"]))
+    return rewritten

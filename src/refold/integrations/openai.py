@@ -8,7 +8,6 @@ library that speaks one of the two APIs can have it as well.
 from __future__ import annotations
 
 import json
-import logging
 from collections.abc import Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Unpack
@@ -27,7 +26,6 @@ else:  # the SDK takes clients of the library that it is built on
     httpx = import_module("httpx2" if int(openai.__version__.split(".")[0]) >= 3 else "httpx")
 
 _SERVER_HELD: Final = ("previous_response_id", "conversation")
-_log: Final = logging.getLogger("refold.integrations")
 
 
 class _Api(NamedTuple):
@@ -47,8 +45,6 @@ _APIS: Final[Mapping[str, _Api]] = {
 class _Folding(SdkIntegration):
     """What both transports do with a request."""
 
-    _has_warned = False
-
     @property
     def responses_tool(self) -> dict[str, Any]:
         """The same tool for the Responses API."""
@@ -67,28 +63,26 @@ class _Folding(SdkIntegration):
         if not isinstance(body, dict) or not isinstance(body.get(api.key), list):
             return None
         if any(body.get(name) for name in _SERVER_HELD):
-            if not self._has_warned:
-                self._has_warned = True
-                _log.warning("the server holds the history of this request: nothing to fold")
+            problem = "the server holds the history of this request: nothing to fold"
+            self.conversations.warn_once(problem)
             return None
         return api, body
 
-    def _write(self, request: httpx.Request, api: _Api, body: dict[str, Any]) -> httpx.Request:
-        """Return the request with another body, and with the headers that go with it."""
-        assert self.last is not None, "a request is written after its fold"
-        content = json.dumps({**body, api.key: self.last.messages}, separators=(",", ":"))
-        headers = [
-            (name, value)
-            for name, value in request.headers.multi_items()
-            if name.lower() not in ("content-length", "transfer-encoding")
-        ]
-        return httpx.Request(
-            request.method,
-            request.url,
-            headers=headers,
-            content=content.encode(),
-            extensions=request.extensions,
-        )
+
+def _with(request: httpx.Request, body: dict[str, Any]) -> httpx.Request:
+    """Return the request with another body, and with the headers that go with it."""
+    headers = [
+        (name, value)
+        for name, value in request.headers.multi_items()
+        if name.lower() not in ("content-length", "transfer-encoding")
+    ]
+    return httpx.Request(
+        request.method,
+        request.url,
+        headers=headers,
+        content=json.dumps(body, separators=(",", ":")).encode(),
+        extensions=request.extensions,
+    )
 
 
 def _about(api: _Api, body: Mapping[str, Any]) -> dict[str, Any]:
@@ -110,8 +104,8 @@ class RefoldTransport(_Folding, httpx.BaseTransport):
         found = self._read(request, request.read())
         if found is not None:
             api, body = found
-            self.last = self.conversations.fold(body[api.key], **_about(api, body))
-            request = self._write(request, api, body)
+            body[api.key] = self._fold(body[api.key], **_about(api, body))
+            request = _with(request, body)
         return self._transport.handle_request(request)
 
     def close(self) -> None:
@@ -133,8 +127,8 @@ class AsyncRefoldTransport(_Folding, httpx.AsyncBaseTransport):
         found = self._read(request, await request.aread())
         if found is not None:
             api, body = found
-            self.last = await self.conversations.afold(body[api.key], **_about(api, body))
-            request = self._write(request, api, body)
+            body[api.key] = await self._afold(body[api.key], **_about(api, body))
+            request = _with(request, body)
         return await self._transport.handle_async_request(request)
 
     async def aclose(self) -> None:

@@ -6,12 +6,11 @@ agent `RefoldFilter.tool` as well, so that the model can fetch originals.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Sequence
 from typing import Any, Final, Unpack
 
 from refold.integrations.choices import Choices, missing
-from refold.integrations.conversations import Conversations, Folded
+from refold.integrations.conversations import Integration, describe_retrieve
 
 try:
     from agents import FunctionTool
@@ -21,53 +20,44 @@ except ImportError as error:
     raise missing("openai-agents", "openai_agents") from error
 
 _FORMAT: Final = "openai-responses"
-_log: Final = logging.getLogger("refold.integrations")
+_SERVER_HELD: Final = (
+    "the server holds the history of this run (conversation_id or previous_response_id), so there "
+    "is nothing to fold"
+)
 
 
-class RefoldFilter:
+class RefoldFilter(Integration):
     """Folds the input of every model call of a run; one may serve many runs at once."""
 
     def __init__(self, **choices: Unpack[Choices]) -> None:
-        self.conversations = Conversations(**choices)
-        self.last: Folded | None = None
-        """What was sent last, with its report."""
+        super().__init__(**choices)
         self.tool = self._retrieve_tool()
         """Fetches originals; goes into the tools of the agent."""
-        self._has_warned = False
 
     async def __call__(self, data: CallModelData[Any]) -> ModelInputData:
         """Return what to send; items that do not change are the very objects that were given."""
         given = data.model_data
         if _is_held_by_server(given.input):
-            if not self._has_warned:
-                self._has_warned = True
-                _log.warning(
-                    "the server holds the history of this run (conversation_id or "
-                    "previous_response_id), so there is nothing to fold"
-                )
+            self.conversations.warn_once(_SERVER_HELD)
             return given
         tools = [getattr(tool, "description", "") for tool in data.agent.tools]
-        self.last = await self.conversations.afold(
+        messages = await self._afold(
             given.input,
             model=_name_of(data.agent.model),
             format=_FORMAT,
             beside=[given.instructions, *tools],
         )
-        return ModelInputData(input=self.last.messages, instructions=given.instructions)
+        return ModelInputData(input=messages, instructions=given.instructions)
 
     def _retrieve_tool(self) -> FunctionTool:
-        described = self.conversations.tool().schema["function"]
-
         async def call(context: ToolContext[Any], arguments: str) -> str:
             del context  # the tool runs in the context of the run that called it
             return await self.conversations.aretrieve(arguments)
 
         return FunctionTool(
-            name=described["name"],
-            description=described["description"],
-            params_json_schema=described["parameters"],
             on_invoke_tool=call,
             strict_json_schema=False,
+            **describe_retrieve("params_json_schema"),
         )
 
 

@@ -149,7 +149,7 @@ def asked_before_thinking(messages: Sequence[Any], format_name: str) -> list[int
     lengths: list[int] = []
     length = 0
     for place, message in enumerate(messages):
-        read = _read(Objects().read([message])[0], format_name)
+        read = read_message(Objects().read([message])[0], format_name)
         if read is None:
             continue
         reading = read[1]
@@ -168,7 +168,7 @@ def without_thinking(messages: Sequence[Any], format_name: str) -> list[Any]:
 def _without_thinking(message: Any, format_name: str) -> Any:
     objects = Objects()
     wire = objects.read([message])[0]
-    read = _read(wire, format_name)
+    read = read_message(wire, format_name)
     if read is None:
         return message
     format_, reading = read
@@ -180,8 +180,8 @@ def _without_thinking(message: Any, format_name: str) -> Any:
     return objects.write([rest])[0]
 
 
-def _read(wire: Any, format_name: str) -> tuple[Format, Reading] | None:
-    """Read one message; `None` if that cannot be: whoever folds it will say what is wrong."""
+def read_message(wire: Any, format_name: str = "auto") -> tuple[Format, Reading] | None:
+    """Read one message; `None` if that fails: whoever folds it will say what is wrong."""
     if not isinstance(wire, Mapping):
         return None
     format_ = recognize([wire]) if format_name == "auto" else find_format(format_name)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any, Final, Unpack
 
 from refold.integrations.choices import Choices, missing
-from refold.integrations.conversations import Conversations, Folded
+from refold.integrations.conversations import Conversations, Integration, describe_retrieve
 
 try:
     from pydantic_ai import RunContext, Tool
@@ -25,14 +25,8 @@ _HAS_PREPARE: Final = hasattr(AbstractCapability, "prepare_model_request")
 """Since 2.66: a hook that knows which model serves the request."""
 
 
-class Refold(AbstractCapability[Any]):
+class Refold(Integration, AbstractCapability[Any]):
     """Folds every request of an agent, and brings the tool that fetches originals."""
-
-    def __init__(self, **choices: Unpack[Choices]) -> None:
-        super().__init__()
-        self.conversations = Conversations(**choices)
-        self.last: Folded | None = None
-        """What was sent last, with its report."""
 
     async def prepare_model_request(
         self, ctx: RunContext[Any], request_context: ModelRequestContext
@@ -40,7 +34,7 @@ class Refold(AbstractCapability[Any]):
         """Send what the model needs of the messages."""
         parameters = request_context.model_request_parameters
         instructions = getattr(parameters, "instruction_parts", None) or ()
-        self.last = await self.conversations.afold(
+        request_context.messages = await self._afold(
             request_context.messages,
             model=request_context.model.model_name,
             conversation=ctx.conversation_id,
@@ -50,7 +44,6 @@ class Refold(AbstractCapability[Any]):
                 *(tool.description for tool in parameters.function_tools),
             ],
         )
-        request_context.messages = self.last.messages
         return request_context
 
     async def before_model_request(
@@ -63,20 +56,13 @@ class Refold(AbstractCapability[Any]):
 
     def get_toolset(self) -> FunctionToolset[Any]:
         """Return the tool that fetches originals."""
-        described = self.conversations.tool().schema["function"]
 
         async def retrieve(ctx: RunContext[Any], **arguments: Any) -> str:
             return await self.conversations.aretrieve(
                 arguments, messages=ctx.messages, conversation=ctx.conversation_id
             )
 
-        tool = Tool.from_schema(
-            retrieve,
-            described["name"],
-            described["description"],
-            described["parameters"],
-            takes_ctx=True,
-        )
+        tool = Tool.from_schema(retrieve, takes_ctx=True, **describe_retrieve("json_schema"))
         return FunctionToolset([tool])
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any, Unpack
 
 from refold.integrations.choices import Choices, missing
-from refold.integrations.conversations import Conversations, Folded
+from refold.integrations.conversations import Integration, describe_retrieve
 
 try:
     from strands import Agent
@@ -19,13 +19,11 @@ except ImportError as error:
     raise missing("strands-agents", "strands") from error
 
 
-class RefoldMiddleware:
+class RefoldMiddleware(Integration):
     """Folds what agents send to their models; one may serve many agents."""
 
     def __init__(self, **choices: Unpack[Choices]) -> None:
-        self.conversations = Conversations(**choices)
-        self.last: Folded | None = None
-        """What was sent last, with its report."""
+        super().__init__(**choices)
         self.tool = self._retrieve_tool()
 
     def attach(self, agent: Agent) -> Agent:
@@ -38,17 +36,15 @@ class RefoldMiddleware:
         """Send what the model needs of the messages."""
         config: Any = context.model.get_config()
         model = config.get("model_id") if isinstance(config, dict) else None
-        self.last = await self.conversations.afold(
+        messages = await self._afold(
             context.messages,
             model=model if isinstance(model, str) else None,
             format="bedrock",
             beside=[str(context.system_prompt or ""), context.tool_specs],
         )
-        return context.replace(messages=self.last.messages)
+        return context.replace(messages=messages)
 
     def _retrieve_tool(self) -> PythonAgentTool:
-        described = self.conversations.tool().schema["function"]
-
         def retrieve(tool_use: Any, **state: Any) -> Any:
             agent = state.get("agent")
             messages = () if agent is None else agent.messages
@@ -59,9 +55,6 @@ class RefoldMiddleware:
                 "content": [{"text": said}],
             }
 
-        spec: Any = {
-            "name": described["name"],
-            "description": described["description"],
-            "inputSchema": {"json": described["parameters"]},
-        }
-        return PythonAgentTool(described["name"], spec, retrieve)
+        spec: Any = describe_retrieve("inputSchema")
+        spec["inputSchema"] = {"json": spec["inputSchema"]}
+        return PythonAgentTool(spec["name"], spec, retrieve)

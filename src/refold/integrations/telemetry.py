@@ -1,7 +1,8 @@
-"""Reports folds to OpenTelemetry, if its API is installed: figures, and never content."""
+"""Reports folds to the log, and to OpenTelemetry if its API is installed: figures, no content."""
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,6 +13,7 @@ from refold.conversation.report import SessionReport
 
 _NAME: Final = "refold"
 _SPAN: Final = "refold.compress"
+_log: Final = logging.getLogger("refold.integrations")
 
 
 @dataclass(slots=True)
@@ -46,7 +48,7 @@ class FoldRecord:
 
 
 class Telemetry:
-    """A span and three metrics for every fold; nothing at all without OpenTelemetry."""
+    """A span and three metrics for every fold; only the log without OpenTelemetry."""
 
     def __init__(self) -> None:
         try:
@@ -73,6 +75,7 @@ class Telemetry:
         """Record what happens inside, once the report of *record* is there."""
         if self._tracer is None:
             yield
+            _log_fold(record)
             return
         start = time.perf_counter()
         with self._tracer.start_as_current_span(_SPAN) as span:
@@ -86,3 +89,20 @@ class Telemetry:
         self._seconds.record(seconds, labels)
         if record.refused:
             self._refused.add(record.refused, labels)
+        _log_fold(record)
+
+
+def _log_fold(record: FoldRecord) -> None:
+    """Log what a fold did: figures, and no content."""
+    report = record.report
+    _log.debug(
+        "%s: %d of %d tokens sent, first changed %d of %d, thinking %s",
+        record.conversation,
+        report.tokens,
+        report.tokens_unfolded,
+        report.first_changed,
+        report.messages,
+        report.thinking,
+    )
+    if report.budget is not None and not report.budget.fits:
+        _log.warning("the token budget is not kept: %s", report.budget.explain())

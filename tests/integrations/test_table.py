@@ -41,7 +41,7 @@ def proofs_of(name: str) -> set[str]:
 
 def test_every_integration_has_a_row_and_every_row_an_integration() -> None:
     modules = {path.stem for path in (ROOT / "src" / "refold" / "integrations").glob("*.py")}
-    shared = {"__init__", "choices", "conversations", "mirror", "past", "telemetry"}
+    shared = {"__init__", "choices", "conversations", "mirror", "telemetry", "tracked"}
     assert set(rows()) == modules - shared
 
 

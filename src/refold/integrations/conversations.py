@@ -1,9 +1,9 @@
-"""The conversations that one integration serves: finds each again, and folds what is sent of it.
+"""The conversations of one integration: recognizes each, and folds what is sent of it.
 
-A framework hands over the whole history before every call of the model. Which conversation that is
-shows in how it begins: the longest beginning that was seen before says which session goes on, or
-from where another one branches off. So nothing that was sent changes without need, whether or not
-the framework has names for its conversations.
+A framework hands over the whole history before every call of the model. Its beginning tells which
+conversation it is: the longest beginning seen before says which session continues, or where a new
+one branches off. So nothing that was sent changes without need, whether or not the framework has
+names for its conversations.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from refold.conversation.report import SessionReport
 from refold.conversation.session import Session
 from refold.errors import RefoldError, describe
 from refold.integrations.choices import CheckedChoices, Choices
-from refold.integrations.telemetry import FoldRecord, Telemetry
+from refold.integrations.telemetry import FoldRecord, Telemetry, WarnOnce
 from refold.integrations.tracked import (
     AS_GIVEN,
     FormStore,
@@ -72,7 +72,7 @@ class Conversations:
         self._known: dict[tuple[Kind, bytes], TrackedSession] = {}
         """By beginning; of several, the session that was last there."""
         self._forms = SentForms()
-        self._warned: set[str] = set()
+        self._warn_once = WarnOnce()
 
     def fold(
         self,
@@ -85,9 +85,15 @@ class Conversations:
     ) -> Folded:
         """Return what to send of *messages*, the whole history; originals are in the store then.
 
-        *model* is about to read them, together with what is *beside* them: system prompt and tools.
-        A *conversation* that the framework has a name for keeps it. If refold cannot fold, that is
-        logged, and what is new is sent as it is: no agent stops for it.
+        If refold cannot fold, that is logged and what is new is sent as it is: no agent stops for
+        it.
+
+        Args:
+            messages: the whole history so far, in the types of the framework.
+            model: the model that will read them.
+            conversation: the framework's name for the conversation, if it has one.
+            format: their shape, by default the one that is recognized.
+            beside: what else counts against the budget: system prompt and tools.
         """
         given = list(messages)
         model = self.choices.model or model
@@ -155,31 +161,26 @@ class Conversations:
         """Fold what is new with a session; `None` if that has gone on otherwise meanwhile."""
         model, profile = tracked.kind.model or None, self.choices.options.profile
         record = FoldRecord(tracked.conversation, model, profile)
-        with tracked.lock, self._telemetry.span(record):
+        with tracked.lock:
             if not tracked.is_prefix_of(beginnings):
                 return None
-            shown = tracked.fold(given, beginnings, budget)
-            record.report = tracked.session.report
-            refused = 0 if record.report.model is None else len(record.report.model.refused)
-            record.refused, tracked.refused = refused - tracked.refused, refused
+            with self._telemetry.span(record):
+                shown = tracked.fold(given, beginnings, budget)
+                record.report = tracked.session.report
+                refused = 0 if record.report.model is None else len(record.report.model.refused)
+                record.refused, tracked.refused = refused - tracked.refused, refused
         with self._lock:
             if beginnings:
                 self._forms.note(beginnings[-1], tracked.sent.form)
             self._known.update({(tracked.kind, beginning): tracked for beginning in beginnings})
         return Folded(messages=shown, conversation=tracked.conversation, report=record.report)
 
-    def warn_once(self, problem: str) -> None:
-        """Log a problem that every request has; once is enough."""
-        if problem not in self._warned:
-            self._warned.add(problem)
-            _log.warning("%s", problem)
-
     def _budget(self, model: str | None, beside: object) -> int | None:
         """Return what is left for the messages."""
         budget = self.choices.budget_for(model)
         if budget is None:
             name = model or ""
-            self.warn_once(f"the window of model {name!r} is not known: give a token_budget")
+            self._warn_once(f"the window of model {name!r} is not known: give a token_budget")
             return None
         if beside is None:
             return budget
@@ -256,6 +257,7 @@ class Integration:
         self.conversations = Conversations(CheckedChoices(choices, **self._own_choices))
         self.last: Folded | None = None
         """What was sent last, with its report."""
+        self._warn_once = WarnOnce()
 
     def _fold(self, messages: Sequence[Any], **about: Any) -> list[Any]:
         """Return what to send of *messages*; the arguments are those of `Conversations.fold`."""

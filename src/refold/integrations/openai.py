@@ -64,7 +64,7 @@ class _Folding(SdkIntegration):
             return None
         if any(body.get(name) for name in _SERVER_HELD):
             problem = "the server holds the history of this request: nothing to fold"
-            self.conversations.warn_once(problem)
+            self._warn_once(problem)
             return None
         return api, body
 

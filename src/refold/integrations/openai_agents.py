@@ -38,7 +38,7 @@ class RefoldFilter(Integration):
         """Return what to send; items that do not change are the very objects that were given."""
         given = data.model_data
         if _is_held_by_server(given.input):
-            self.conversations.warn_once(_SERVER_HELD)
+            self._warn_once(_SERVER_HELD)
             return given
         tools = [getattr(tool, "description", "") for tool in data.agent.tools]
         messages = await self._afold(

@@ -47,6 +47,19 @@ class FoldRecord:
         return {name: value for name, value in attributes.items() if value is not None}
 
 
+class WarnOnce:
+    """Logs a problem that every request has only once."""
+
+    def __init__(self) -> None:
+        self._logged: set[str] = set()
+
+    def __call__(self, problem: str) -> None:
+        """Log a problem, unless it was logged before."""
+        if problem not in self._logged:
+            self._logged.add(problem)
+            _log.warning("%s", problem)
+
+
 class Telemetry:
     """A span and three metrics for every fold; only the log without OpenTelemetry."""
 

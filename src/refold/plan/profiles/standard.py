@@ -127,7 +127,7 @@ class StandardFitter:
         What is selected is not what was shown, so no text refers to another one, and texts are said
         shorter only in ways that leave their parts readable, unless all of it can be shown. Where
         neither is enough, not even without the task and the question, both are kept, and little
-        else.
+        else. Where what never yields is over the limit by itself, nothing is selected at all.
         """
         messages, untouchable, tokens = (
             self._task.messages,
@@ -157,14 +157,20 @@ class StandardFitter:
             ).make()
             return selected, count_plan(selected, tokens)
 
-        plan, chosen = select(untouchable)
-        if chosen > limit:
-            bare, left = select({i: why for i, why in untouchable.items() if why not in YIELDING})
-            if left <= target:
-                return bare, ("lossless", "select")
+        fixed = {index: why for index, why in untouchable.items() if why not in YIELDING}
+        is_hopeless = sum(tokens.message(messages[index]) for index in fixed) > limit
+        if not is_hopeless:
+            plan, chosen = select(untouchable)
+            if chosen > limit:
+                bare, left = select(fixed)
+                if left <= target:
+                    return bare, ("lossless", "select")
+        if is_hopeless or chosen > limit:
             least = plan_minimal(messages, untouchable, tokens)
             if count_plan(least, tokens) < cost:
                 return least, ("lossless", "select", "least")
+        if is_hopeless:
+            plan, chosen = select(untouchable)
         if chosen < cost:
             return plan, ("lossless", "select")
         return plan_lossless(messages, untouchable, shorter, tokens), ("lossless",)

@@ -24,15 +24,14 @@ from refold.messages.restore import Trust
 from refold.messages.wire import clone_message
 from refold.options import Options, check_used
 from refold.plan.fit import Planned, Planner
-from refold.plan.flow import ask_until_known
 from refold.plan.fold import Fold, Plan
 from refold.plan.hooks import Hooks
+from refold.plan.provider import is_checked, strip_thinking
 from refold.plan.quality import measure
 from refold.plan.render import Rendering, provenance_of, render
 from refold.plan.rules import Rule, check_rules
 from refold.plan.tables import Tables
 from refold.plan.text_cache import TextCache
-from refold.plan.thinking import is_checked, strip_thinking
 from refold.plan.token_count import CountedTexts
 from refold.result import Result
 from refold.scan.tokens.choose import counter_for
@@ -42,6 +41,9 @@ from refold.stores.scope import ScopedStore
 
 T = TypeVar("T")
 
+_MAX_PASSES: Final = 4
+"""Each pass may ask for what the answers before it have made possible; the bound ends a plan that
+would ask for ever."""
 _MAX_TRIES: Final = 20
 """How often links that are taken are made anew: each time another stand-in may be in the way."""
 
@@ -311,3 +313,19 @@ def _claimed(rendering: Rendering, plan: Plan) -> set[str]:
     links = {source.link for fold in plan for source in fold.sources if source.link}
     known = rendering.stand_ins | rendering.carried
     return {name for key, name in known.items() if key in links}
+
+
+def ask_until_known(make: Callable[[], T], text_cache: TextCache) -> Flow[T]:
+    """Make a plan; if it would have liked to know more, ask, and make it again.
+
+    A plan is cheap, because everything it is made of is kept in *text_cache*. Answers may change
+    what is worth asking, so this repeats, but only a few times.
+    """
+    plan = make()
+    for _ in range(_MAX_PASSES):
+        questions = text_cache.take_questions()
+        if not questions:
+            break
+        text_cache.learn(questions, (yield questions))
+        plan = make()
+    return plan

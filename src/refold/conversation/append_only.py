@@ -16,10 +16,10 @@ from refold.engine import Engine
 from refold.errors import BudgetError
 from refold.messages.message import Message
 from refold.options import Options
-from refold.plan.budget_report import report_budget
+from refold.plan.fit import report_budget
 from refold.plan.fold import Fold, Plan
+from refold.plan.provider import is_bound
 from refold.plan.text_cache import TextCache
-from refold.plan.thinking import is_bound
 from refold.plan.token_count import CountedTexts
 from refold.result import BudgetReport
 

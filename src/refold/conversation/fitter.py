@@ -25,7 +25,7 @@ from refold.conversation.strategies import STRATEGIES, Strategy
 from refold.conversation.task import Fitting, Task, ends_in_summary
 from refold.conversation.thresholds import WindowThresholds
 from refold.conversation.view import Item, View
-from refold.engine import Engine
+from refold.engine import Engine, ask_until_known
 from refold.errors import BudgetError
 from refold.lazy import Lazy
 from refold.llm.ask import Tally
@@ -34,7 +34,6 @@ from refold.messages.lookup import MappingLookup
 from refold.messages.wire import clone
 from refold.options import Pin
 from refold.plan.blocks import pair_warnings
-from refold.plan.flow import ask_until_known
 from refold.plan.fold import Fold, Plan
 from refold.plan.render import Rendering, render
 from refold.plan.untouchable import find_pinned

@@ -34,7 +34,7 @@ from refold.integrations.tracked import (
     name_beginnings,
 )
 from refold.messages.wire import spell
-from refold.plan.thinking import is_checked
+from refold.plan.provider import is_checked
 from refold.scan.tokens.choose import counter_for
 from refold.tools.retrieve import RetrieveTool, Style, retrieve_tool
 

@@ -14,10 +14,10 @@ from refold.messages.message import Message
 from refold.notation.notes import kept_facts
 from refold.notation.recognize import body_of
 from refold.options import Depth, Options
+from refold.plan.by_rules import plan_by_rules
 from refold.plan.fit import fit_budget
-from refold.plan.flow import plan_by_rules
 from refold.plan.layout import STUB_TOKENS
-from refold.plan.shorten.rules import ACTS
+from refold.plan.shorten import ACTS
 from refold.plan.text_cache import TextCache
 from refold.plan.token_count import MESSAGE_OVERHEAD, CountedTexts
 from refold.scan.structure import is_json

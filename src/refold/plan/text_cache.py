@@ -12,13 +12,13 @@ from refold.messages.message import Message
 from refold.notation.spelling import CLASSIC, Spelling
 from refold.plan.fold import Fold
 from refold.plan.hooks import Hooks
+from refold.plan.shorten import POINTS, SummaryRules
 from refold.plan.shorten.extract import Extract, cut_passage, read_extract, summarize_extracts
 from refold.plan.shorten.prose import (
     Units,
     make_units,
     summarize_groups,
 )
-from refold.plan.shorten.rules import POINTS, SummaryRules
 from refold.plan.tables import OWN_TABLES, Tables
 from refold.plan.token_count import CountedTexts
 from refold.scan.entities import NameFinder, iter_entities, missing_from

@@ -13,12 +13,12 @@ from typing import Final
 
 from refold.messages.message import Message
 from refold.plan.blocks import find_blocks
+from refold.plan.by_rules import Folder
 from refold.plan.draft import Draft, Keep
 from refold.plan.fold import Fold, Plan
 from refold.plan.ladder.rollup import roll_up, smallest_roll
 from refold.plan.ladder.unit import SPOKEN, Level, Unit, make_units
 from refold.plan.profiles import BudgetTask, Fitter
-from refold.plan.replace import Folder
 from refold.plan.rules import RunContext, apply_rules
 from refold.plan.untouchable import find_last_words
 

@@ -8,9 +8,9 @@ from typing import Final, Self
 
 from refold.messages.message import Message
 from refold.options import Depth
+from refold.plan.by_rules import Folder
 from refold.plan.draft import Decision, Draft, Refer, Supersede
 from refold.plan.fold import Fold, Outcome, kept_fold
-from refold.plan.replace import Folder
 from refold.plan.stand_in import StandIn
 from refold.plan.token_count import CountedTexts
 

@@ -13,7 +13,7 @@ from refold.messages.message import Message
 from refold.notation.spelling import PLAIN, Spelling
 from refold.options import Options, Profile
 from refold.plan.fold import Plan
-from refold.plan.shorten.rules import ACTS, SummaryRules
+from refold.plan.shorten import ACTS, SummaryRules
 from refold.plan.text_cache import TextCache
 from refold.plan.token_count import CountedTexts
 

@@ -6,10 +6,10 @@ from dataclasses import replace
 from typing import Final
 
 from refold.notation.spelling import CLASSIC
-from refold.plan.flow import plan_by_rules
+from refold.plan.by_rules import plan_by_rules
 from refold.plan.ladder import climb, roll_up_oldest
 from refold.plan.profiles import Preset
-from refold.plan.shorten.rules import POINTS
+from refold.plan.shorten import POINTS
 
 PRESET: Final = Preset(
     shorten=plan_by_rules,

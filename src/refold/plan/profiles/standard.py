@@ -19,6 +19,7 @@ from refold.lazy import Lazy
 from refold.messages.message import Message
 from refold.notation.recognize import body_of
 from refold.options import Options
+from refold.plan.by_rules import find_pastes, fold_prose, rules_of
 from refold.plan.conversation import Conversation, worth_items
 from refold.plan.fold import SUMMARIZED, Outcome, Plan
 from refold.plan.layout import YIELDING, Key
@@ -29,7 +30,6 @@ from refold.plan.profiles.lossless import (
     find_whole,
     since,
 )
-from refold.plan.prose import find_pastes, fold_prose, rules_of
 from refold.plan.recode import (
     Recoded,
     cost_lossless,

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from refold.plan.draft import Draft, Keep, Segment, SplitCode, Summarize, Verdict
 from refold.plan.rules.base import RunContext
-from refold.plan.shorten.rules import SummaryRules
+from refold.plan.shorten import SummaryRules
 from refold.scan.structure import has_fence, is_json, iter_stretches
 
 

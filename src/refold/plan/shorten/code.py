@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from refold.options import Depth
+from refold.plan.shorten import POINTS, SummaryRules
 from refold.plan.shorten.prose import round_half_up
-from refold.plan.shorten.rules import POINTS, SummaryRules
 from refold.scan.structure import Stretch, iter_stretches
 
 MakeTag = Callable[[str, int], str]

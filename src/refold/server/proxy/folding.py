@@ -25,7 +25,7 @@ from refold.errors import RefoldError, describe
 from refold.integrations.choices import CheckedChoices
 from refold.messages.wire import spell
 from refold.notation.marks import show_handle
-from refold.plan.thinking import is_bound
+from refold.plan.provider import is_bound
 from refold.scan.tokens.choose import counter_for
 from refold.server.originals import enter_shown
 from refold.server.proxy.apis import api_called

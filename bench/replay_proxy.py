@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from records import Recorded, parse_with_files, parser_for, read_records
-from refold.conversation.prices import Price, list_prices
+from refold.conversation.models import Price, list_prices
 from refold.messages.wire import spell
 from refold.scan.tokens.estimate import estimate_tokens
 from refold.server.proxy.apis.base import Usage

@@ -75,7 +75,7 @@ _HOMES = {
     "Event": "refold.events",
     "FitResult": "refold.conversation.report",
     "FormatError": "refold.errors",
-    "FoldThresholds": "refold.conversation.thresholds",
+    "FoldThresholds": "refold.conversation.limits",
     "MemoryStore": "refold.stores",
     "MessageError": "refold.errors",
     "ModelReport": "refold.result",

@@ -59,7 +59,7 @@ def restored(result: FitResult) -> Conversation:
 
 
 def test_w06_the_order_of_the_rungs() -> None:
-    assert [rung.name for rung in RUNGS] == ["evict_media", "clip_arguments"]
+    assert list(RUNGS) == ["evict_media", "clip_arguments"]
 
 
 # The engine's own steps

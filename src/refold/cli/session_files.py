@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from refold.api import Compressor
-from refold.conversation.models import DEFAULT_REGISTRY
-from refold.conversation.prices import list_prices
+from refold.conversation.models import DEFAULT_REGISTRY, list_prices
 from refold.errors import RefoldError
 from refold.messages.formats import Loader, recognize
 from refold.options import Options

@@ -6,23 +6,21 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from refold.conversation.limits import Available, FoldThresholds, available_tokens, count_tools
     from refold.conversation.memory import FactSheet, RollingSummary, SlidingWindow
     from refold.conversation.models import DEFAULT_REGISTRY, Window, WindowRegistry, window_of
-    from refold.conversation.overflow import Overflow, parse_overflow
-    from refold.conversation.recovery import asend_fitting, send_fitting
+    from refold.conversation.overflow import Overflow, asend_fitting, parse_overflow, send_fitting
     from refold.conversation.report import FitResult, SessionReport
-    from refold.conversation.reserve import Available, available_tokens, count_tools
     from refold.conversation.session import Session
-    from refold.conversation.thresholds import FoldThresholds
     from refold.conversation.window import ContextWindowManager
 
 _HOMES = {
     "DEFAULT_REGISTRY": "models",
-    "Available": "reserve",
+    "Available": "limits",
     "ContextWindowManager": "window",
     "FactSheet": "memory",
     "FitResult": "report",
-    "FoldThresholds": "thresholds",
+    "FoldThresholds": "limits",
     "Overflow": "overflow",
     "RollingSummary": "memory",
     "Session": "session",
@@ -30,11 +28,11 @@ _HOMES = {
     "SlidingWindow": "memory",
     "Window": "models",
     "WindowRegistry": "models",
-    "asend_fitting": "recovery",
-    "available_tokens": "reserve",
-    "count_tools": "reserve",
+    "asend_fitting": "overflow",
+    "available_tokens": "limits",
+    "count_tools": "limits",
     "parse_overflow": "overflow",
-    "send_fitting": "recovery",
+    "send_fitting": "overflow",
     "window_of": "models",
 }
 """The module of every public name: who wants a session need not wait for the table of windows."""

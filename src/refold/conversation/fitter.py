@@ -2,28 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from refold.conversation.history import History, find_history, unroll_items
-from refold.conversation.outcome import (
-    REUSED,
-    continued,
-    explain,
-    extended,
-    find_obstacles,
-    first_difference,
-    ids_of,
-    unchanged,
-)
-from refold.conversation.passes import Pass, Passes
+from refold.conversation.history import History, Pass, Passes, find_history, unroll_items
+from refold.conversation.limits import WindowThresholds
 from refold.conversation.report import FitResult
 from refold.conversation.rungs import keep_original
 from refold.conversation.state import Wires
-from refold.conversation.strategies import STRATEGIES, Strategy
-from refold.conversation.task import Fitting, Task, ends_in_summary
-from refold.conversation.thresholds import WindowThresholds
+from refold.conversation.strategies import STRATEGIES, Fitting, Strategy, Task, ends_in_summary
 from refold.conversation.view import Item, View
 from refold.engine import Engine, ask_until_known
 from refold.errors import BudgetError
@@ -36,8 +24,13 @@ from refold.options import Pin
 from refold.plan.blocks import pair_warnings
 from refold.plan.fold import Fold, Plan
 from refold.plan.render import Rendering, render
-from refold.plan.untouchable import find_pinned
+from refold.plan.untouchable import find_last_words, find_pinned, is_shared
+from refold.result import Obstacle
 
+REUSED: Final = "reuse"
+"""The step that says that an earlier result was used again."""
+_MAX_OBSTACLES: Final = 10
+"""So many of the largest obstacles are named: mostly there are one or two."""
 _RETRY_SHARE: Final = 0.05
 """Share of the window that must be new before it is worth trying again to save something."""
 _TIGHTER: Final = 0.8
@@ -191,8 +184,8 @@ class Fitter:
             tokens_after=after,
             tokens_available=task.available,
             dropped_ids=tuple(message.id for message in fitting.dropped),
-            summarized_ids=ids_of(f for f in plan if len(f.sources) > 1),
-            compressed_ids=ids_of(f for f in plan if _is_shorter(f, fitting)),
+            summarized_ids=tuple(m.id for f in plan if len(f.sources) > 1 for m in f.sources),
+            compressed_ids=tuple(f.sources[0].id for f in plan if _is_shorter(f, fitting)),
             steps=fitting.steps,
             first_changed=first_difference(history.sent(), rendering.messages),
             thinking="stripped" if any(fold.is_stripped for fold in plan) else "kept",
@@ -259,3 +252,95 @@ def _is_shorter(fold: Fold, fitting: Fitting) -> bool:
     """Tell whether *fold* is one message that is not as it was."""
     is_rewritten = fold.sources[0].index in fitting.rewritten
     return len(fold.sources) == 1 and (is_rewritten or not fold.is_kept)
+
+
+def continued(before: FitResult, now: FitResult, plan: Plan) -> FitResult:
+    """Complete the result of a pass over the view of the pass *before* and the new messages.
+
+    What was dropped or summarized before still is; our own summaries do not count as messages that
+    were given.
+    """
+    ours = {m.id for fold in plan for m in fold.sources if is_shared(m)}
+    kept = [fold.sources[0] for fold in plan if fold.is_kept]
+    short = (message.id for message in kept if message.provenance is not None)
+
+    def given(ids: Iterable[str]) -> Iterable[str]:
+        return (id_ for id_ in ids if id_ not in ours)
+
+    return replace(
+        now,
+        dropped_ids=(*before.dropped_ids, *given(now.dropped_ids)),
+        summarized_ids=(*before.summarized_ids, *given(now.summarized_ids)),
+        compressed_ids=(*given(short), *given(now.compressed_ids)),
+        verbatim={**before.verbatim, **now.verbatim},
+    )
+
+
+def first_difference(before: Iterable[object], after: Sequence[object]) -> int:
+    """Return the index of the first message that is not the one that stood there before."""
+    place = 0
+    for old, new in zip(before, after, strict=False):
+        if old != new:
+            break
+        place += 1
+    return place
+
+
+def find_obstacles(task: Task, items: Sequence[Item]) -> tuple[Obstacle, ...]:
+    """Return the messages that must stay, or of which the user's words must, largest first.
+
+    *items* say where each stands in the list that was given.
+    """
+    spoken = {message.index: "last_user_message" for message, _ in find_last_words(task.messages)}
+    found = [
+        Obstacle(
+            message_id=task.messages[index].id,
+            message_index=items[index].first,
+            tokens=tokens,
+            reason=reason,
+        )
+        for index, reason in {**spoken, **task.stays}.items()
+        if (tokens := task.text_cache.tokens.message(task.messages[index]))  # a note costs nothing
+    ]
+    return tuple(sorted(found, key=lambda obstacle: -obstacle.tokens)[:_MAX_OBSTACLES])
+
+
+def explain(after: int, available: int, obstacles: Sequence[Obstacle]) -> str:
+    """Say on one line why it does not fit."""
+    worst = "; ".join(
+        f"messages[{o.message_index}] {o.tokens} tokens ({o.reason})" for o in obstacles[:3]
+    )
+    return f"{after} tokens do not fit into {available}; in the way: {worst or 'nothing known'}"
+
+
+def unchanged(history: History, available: int, own: Pass | None = None) -> FitResult:
+    """Return the conversation as it is: because it fits, or because it is a result of ours."""
+    total, messages = history.total, history.state.view.sources
+    return FitResult(
+        messages=[clone(dict(message.wire)) for message in messages],
+        fits=total <= available,
+        tokens_before=total,
+        tokens_after=total,
+        tokens_available=available,
+        first_changed=len(messages),
+        warnings=pair_warnings(messages) if total <= available or not own else own.result.warnings,
+        obstacles=() if total <= available or not own else own.result.obstacles,
+        verbatim=dict(history.short),
+    )
+
+
+def extended(result: FitResult, view: View, *, total: int, available: int) -> FitResult:
+    """Return an earlier result with what came since, which is in *view*.
+
+    Its messages are copies; the originals, which may be many, are shared.
+    """
+    return replace(
+        result,
+        messages=[clone(item.wire) for item in view.items],
+        fits=view.tokens <= available,
+        tokens_before=total,
+        tokens_after=view.tokens,
+        tokens_available=available,
+        steps=(REUSED, *(step for step in result.steps if step != REUSED)),
+        model=None,
+    )

@@ -7,10 +7,10 @@ from dataclasses import replace
 from typing import Any, Final, TypeVar
 
 from refold.conversation.append_only import Arrivals, report_sent, unsent_from
+from refold.conversation.limits import FoldThresholds
 from refold.conversation.report import SessionReport
 from refold.conversation.saved import Saved
 from refold.conversation.state import State
-from refold.conversation.thresholds import FoldThresholds
 from refold.conversation.view import Item, View, by_index, unshare
 from refold.engine import Engine
 from refold.errors import BudgetError

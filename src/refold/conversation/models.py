@@ -1,4 +1,12 @@
-"""How many tokens a model can read: look-up by any of the names of a model."""
+"""How many tokens a model can read, and what they cost: look-up by any of the names of a model.
+
+`windows.txt` has the windows, below `## date source`, and `prices.txt` the list prices. The latter
+was written on 2026-11-16 from genai-prices 0.2.1 (MIT) and LiteLLM 1.106.2 (MIT); neither is
+needed at run time. A row of it is `name input output read written start input`: US dollars for a
+million tokens of the prompt, of the answer, read from the provider's cache and written to it; then
+the price of the whole prompt once it has more than *start* tokens, where that costs more. A dash
+stands for what is not known.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +15,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date
+from functools import cache
 from importlib.resources import files
 from types import MappingProxyType
 from typing import Final, Self
@@ -14,7 +23,12 @@ from typing import Final, Self
 from refold.checks import check_whole
 from refold.errors import ConfigError
 
+MAX_NAME_CHARS: Final = 256
+"""No provider has longer ids; a longer text is not looked at."""
+MILLION: Final = 1_000_000
+"""The tokens that a list price is for."""
 _HEADING: Final = "## "
+_UNKNOWN: Final = "-"
 _THOUSANDS: Final = {"k": 1_000, "m": 1_000_000}
 
 _SPELLING: Final = re.compile(r"[-._:@ ]|(?<=\d)p(?=\d)|(?:^|(?<=[-./_]))v(?=\d)")
@@ -29,17 +43,13 @@ class Group:
     rows: str
 
 
-def read_groups() -> Iterator[Group]:
-    """Read all rows from the package, the strongest source last."""
-    text = files("refold.conversation").joinpath("windows.txt").read_text("utf-8")
+def read_groups(name: str = "windows.txt") -> Iterator[Group]:
+    """Read all rows of a table of the package, the strongest source last."""
+    text = files("refold.conversation").joinpath(name).read_text("utf-8")
     for section in text.removeprefix(_HEADING).split("\n" + _HEADING):
         heading, _, rows = section.partition("\n")
         day, _, source = heading.partition(" ")
         yield Group(source=source, as_of=date.fromisoformat(day), rows=rows)
-
-
-MAX_NAME_CHARS: Final = 256
-"""No provider has longer ids; a longer text is not looked at."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -172,7 +182,7 @@ class WindowRegistry:
 
 
 def _number(text: str) -> int | None:
-    return None if text == "-" else int(text.replace("_", ""))
+    return None if text == _UNKNOWN else int(text.replace("_", ""))
 
 
 def key_of(name: str) -> str:
@@ -317,3 +327,67 @@ def window_of(model: str, registry: WindowRegistry = DEFAULT_REGISTRY) -> Window
     the ids of Bedrock, Vertex, Azure, OpenRouter, Fireworks and Ollama, and fine-tuned models.
     """
     return registry.window_of(model)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Price:
+    """US dollars for a million tokens."""
+
+    model: str
+    """The name in the table that answered."""
+    usd_per_million: float
+    """Of the prompt."""
+    output: float | None = None
+    cache_read: float | None = None
+    cache_written: float | None = None
+    long_tokens: int | None = None
+    """A prompt with more tokens costs `long_usd_per_million`, if that is known."""
+    long_usd_per_million: float | None = None
+
+    def cost_usd(self, tokens: int) -> float:
+        """Return what one request with so many tokens of input costs."""
+        is_long = self.long_tokens is not None and tokens > self.long_tokens
+        rate = self.long_usd_per_million if is_long else self.usd_per_million
+        return tokens * (rate or 0.0) / MILLION
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PriceList:
+    """The prices of one day, by the spelling-free key of each name."""
+
+    source: str
+    as_of: date
+    prices: Mapping[str, Price]
+
+    def find(self, model: str) -> Price | None:
+        """Return the price of *model*, or `None` if no spelling of it is known."""
+        name = model.strip().lower()
+        if len(name) > MAX_NAME_CHARS:
+            return None
+        found = (self.prices.get(key_of(one)) for one in (name, *spellings(name)))
+        return next((price for price in found if price is not None), None)
+
+
+@cache
+def list_prices() -> PriceList:
+    """Read the prices that come with refold."""
+    (group,) = read_groups("prices.txt")
+    prices = [_read_price(*row.split()) for row in group.rows.splitlines()]
+    by_key = {key_of(price.model): price for price in prices}
+    return PriceList(source=group.source, as_of=group.as_of, prices=by_key)
+
+
+def _read_price(name: str, rate: str, output: str, read: str, written: str, *long: str) -> Price:
+    return Price(
+        model=name,
+        usd_per_million=float(rate),
+        output=_rate(output),
+        cache_read=_rate(read),
+        cache_written=_rate(written),
+        long_tokens=int(long[0]) if long else None,
+        long_usd_per_million=float(long[1]) if long else None,
+    )
+
+
+def _rate(rate: str) -> float | None:
+    return None if rate == _UNKNOWN else float(rate)

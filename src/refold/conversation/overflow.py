@@ -1,4 +1,4 @@
-"""Whether an error says that a prompt did not fit, and by how much.
+"""Whether an error says that a prompt did not fit, and by how much; sending it again if so.
 
 Providers share no code for this, so it is read from their words. Each row of `PATTERNS` is one way
 of saying it, seen in public bug reports. A rate limit is never an overflow, even where it counts
@@ -8,11 +8,18 @@ tokens too: waiting helps there, shortening does not.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Awaitable, Callable, Generator, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from refold.errors import attribute_of
+from refold.errors import BudgetError, attribute_of
+
+if TYPE_CHECKING:
+    from refold.conversation.state import Wires
+    from refold.conversation.window import ContextWindowManager
+
+T = TypeVar("T")
 
 _N: Final = r"(\d[\d,_]{0,14})"
 _LIMIT: Final = _N.replace("(", "(?P<limit>", 1)
@@ -316,3 +323,55 @@ def _overflow(numbers: Mapping[str, int], near: str) -> Overflow:
 
 def _shorten(text: str) -> str:
     return text if len(text) <= 2 * _AROUND else f"{text[: 2 * _AROUND]}…"
+
+
+# --- sending again ----------------------------------------------------------------------------
+
+
+def send_fitting(
+    manager: ContextWindowManager, messages: Wires, send: Callable[[list[Any]], T]
+) -> T:
+    """Return what *send* returns for the fitted messages.
+
+    If the provider refuses them as too long, what it says is learned and they are sent once more;
+    a second refusal is a `BudgetError`. Every other error is passed on.
+    """
+    fitted = manager.fit(messages)
+    try:
+        return send(fitted.messages)
+    except Exception as error:
+        shorter = manager.recover(fitted.messages, error)
+        if shorter is None:
+            raise
+    with _last_try():
+        return send(shorter.messages)
+
+
+async def asend_fitting(
+    manager: ContextWindowManager,
+    messages: Wires,
+    send: Callable[[list[Any]], Awaitable[T]],
+) -> T:
+    """Do what `send_fitting` does with an async *send*."""
+    fitted = await manager.afit(messages)
+    try:
+        return await send(fitted.messages)
+    except Exception as error:
+        shorter = await manager.arecover(fitted.messages, error)
+        if shorter is None:
+            raise
+    with _last_try():
+        return await send(shorter.messages)
+
+
+@contextmanager
+def _last_try() -> Generator[None]:
+    """Name a second overflow for what it is."""
+    try:
+        yield
+    except Exception as error:
+        overflow = parse_overflow(error)
+        if overflow is None:
+            raise
+        problem = f"refused as too long a second time, after shortening: {overflow.message}"
+        raise BudgetError(problem) from error

@@ -17,10 +17,10 @@ from refold.api import NamedChoices
 from refold.checks import check_whole
 from refold.codecs import Codec
 from refold.conversation.folding import Folding
+from refold.conversation.limits import FoldThresholds
 from refold.conversation.report import SessionReport
 from refold.conversation.saved import HOOKS, check_given, read_state, reading, write_state
 from refold.conversation.state import State
-from refold.conversation.thresholds import FoldThresholds
 from refold.detectors import Detector
 from refold.engine import Engine, combine, scoped
 from refold.errors import MessageError

@@ -5,25 +5,82 @@ Whatever the strategy, tool calls and results go together, and what is pinned st
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
 from refold.conversation.handover import as_handover
-from refold.conversation.rungs import Rewritten, rewrite_all, rewrite_old
-from refold.conversation.task import Fitting, Task, ends_in_summary
+from refold.conversation.rungs import RUNGS, Rung, stand_in
+from refold.engine import Engine
+from refold.lazy import Lazy
+from refold.messages.handles import handle_of
 from refold.messages.message import Message
 from refold.options import Options
 from refold.plan.blocks import find_blocks
 from refold.plan.fit import fit_budget
 from refold.plan.fold import Fold, Plan, kept_fold
 from refold.plan.profiles.classic import ROLL_UP
-from refold.plan.untouchable import find_last_words
+from refold.plan.rules import RunContext
+from refold.plan.text_cache import TextCache
+from refold.plan.untouchable import find_last_words, find_untouchable
 
 Strategy = Literal["fold", "summarize", "truncate", "sliding_window"]
 
 USER_SHARE: Final = 0.2
 """Share of the window within which the user's own words stay outside of summaries."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task:
+    """A conversation that does not fit, and what is to be done about it."""
+
+    messages: Sequence[Message]
+    engine: Engine
+    text_cache: TextCache
+    available: int
+    """Tokens that it may have."""
+    target: int
+    """Tokens to aim at, so that the next turns fit too."""
+    anchor_room: Lazy[int]
+    """What the first stand-in may cost more than it does in a plan."""
+    pinned: Mapping[int, str]
+    """Index of every message that must stay → reason."""
+    max_messages: int
+    keep_results: int | None
+    """How many of the newest tool results stay whole while that fits; `None` if the engine is to
+    decide."""
+    is_handover: bool = False
+    """Whether summaries of stretches are to be hand-overs."""
+
+    @property
+    def stays(self) -> dict[int, str]:
+        """Index of every message that must survive word for word → reason."""
+        return {**find_untouchable(self.messages, self.engine.options), **self.pinned}
+
+    def cost(self, plan: Plan) -> int:
+        """Return the tokens of what *plan* becomes, with room for an anchor if it needs one."""
+        has_stand_in = any(not fold.is_kept or fold.sources[0].link for fold in plan)
+        room = self.anchor_room.get() if has_stand_in else 0
+        return room + sum(map(self.text_cache.tokens.fold, plan))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fitting:
+    """A plan, what was dropped or rewritten for it, and the steps that led there."""
+
+    plan: Plan
+    dropped: tuple[Message, ...] = ()
+    rewritten: Mapping[int, Message] = field(default_factory=dict[int, Message])
+    """Index of every message that was written shorter before the plan was made → as it was."""
+    steps: tuple[str, ...] = ()
+
+
+def ends_in_summary(task: Task, fitting: Fitting) -> bool:
+    """Tell whether what the model is to answer has become a summary in the model's own words.
+
+    Some providers refuse a request that ends with the assistant, others let it speak on.
+    """
+    return fitting.plan[-1].is_rolled and task.messages[-1].role != "assistant"
 
 
 def fold(task: Task) -> Fitting:
@@ -151,16 +208,58 @@ def _as_asked(task: Task, plan: Plan) -> Plan:
 
 
 def _squeeze(task: Task) -> Fitting:
-    """Plan without old pictures; if that is not enough, with less of the latest calls as well."""
-    fitting = _plan_rewritten(rewrite_old(task))
+    """Plan without old pictures; if that is not enough, with less of the latest calls as well.
+
+    The arguments of old calls are left alone at first: the engine knows better what of them is
+    needed.
+    """
+    fitting = _plan_rewritten(task, ["evict_media"], task.messages[: _old_end(task)])
     if _is_good(task, fitting):
         return fitting
-    return _plan_rewritten(rewrite_all(replace(task, target=task.available)))
+    return _plan_rewritten(replace(task, target=task.available), RUNGS, task.messages)
 
 
-def _plan_rewritten(begun: Rewritten) -> Fitting:
-    planned = _plan(begun.task)
-    return replace(planned, rewritten=begun.originals, steps=(*begun.steps, *planned.steps))
+def _old_end(task: Task) -> int:
+    """Return where the old messages end: before the recent ones, and before the newest results.
+
+    Results count with their calls, so that what the model has not seen yet is never old.
+    """
+    options = task.engine.options
+    context = RunContext.of(task.messages, options, task.text_cache, options.recency_window)
+    return min((context.recent_from, *_newest_results(task, max(1, task.keep_results or 0))))
+
+
+def _plan_rewritten(task: Task, rungs: Iterable[str], messages: Sequence[Message]) -> Fitting:
+    """Write some of *messages* shorter, in order, as long as there is too much; plan with these.
+
+    What must stay is told by the messages as they were: a replaced picture no longer counts as the
+    last question of the user.
+    """
+    stays, tokens = task.stays, task.text_cache.tokens
+    changing = [message.index for message in messages if message.index not in stays]
+    shown, originals = list(task.messages), dict[int, Message]()
+    steps: dict[str, None] = {}
+    excess = sum(map(tokens.message, shown)) - (task.target - task.anchor_room.get())
+    for name, index in ((name, index) for name in rungs for index in changing):
+        if excess <= 0:
+            break
+        original = originals.get(index, shown[index])
+        short = _shorten(RUNGS[name], shown[index], original, task)
+        saved = 0 if short is None else tokens.message(shown[index]) - tokens.message(short)
+        if short is not None and saved > 0:
+            shown[index], originals[index] = short, original
+            steps[name] = None
+            excess -= saved
+    planned = _plan(replace(task, messages=shown, pinned=stays))
+    return replace(planned, rewritten=originals, steps=(*steps, *planned.steps))
+
+
+def _shorten(rung: Rung, shown: Message, original: Message, task: Task) -> Message | None:
+    wire = rung(shown, handle_of((original,)))
+    if wire is None:
+        return None
+    engine = task.engine
+    return stand_in(original, wire, engine.options.source_version, engine.conversation)
 
 
 def _drop(task: Task, *, must_go: frozenset[int]) -> Fitting:

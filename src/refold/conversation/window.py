@@ -2,44 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, Self, TypeVar
+from typing import Any, Final, Literal, Self, TypeVar, get_args
 
+from refold.checks import check_choice, check_whole
 from refold.conversation.fitter import Fitter
-from refold.conversation.history import read_history
+from refold.conversation.handover import HANDOVER_PROMPT
+from refold.conversation.history import Known, read_history
+from refold.conversation.limits import (
+    Available,
+    Tool,
+    WindowThresholds,
+    available_tokens,
+    find_window,
+)
 from refold.conversation.models import DEFAULT_REGISTRY, WindowRegistry
 from refold.conversation.overflow import Overflow, parse_overflow
-from refold.conversation.passes import Known
 from refold.conversation.report import FitResult
-from refold.conversation.reserve import Available, Tool, available_tokens
-from refold.conversation.settings import (
-    SummaryFormat,
-    check_choices,
-    check_list,
-    check_options,
-    choose_summarizer,
-    find_window,
-    remembering,
-)
 from refold.conversation.state import Wires
 from refold.conversation.strategies import Strategy
-from refold.conversation.thresholds import WindowThresholds
 from refold.engine import Engine, combine
 from refold.errors import BudgetError, ConfigError
 from refold.llm.ask import Tally, arun, run
 from refold.llm.question import Flow
-from refold.llm.summarizers.generate import Generate
+from refold.llm.summarizers.generate import DEFAULT_COMPRESSION_PROMPT, Generate, GenerateSummarizer
 from refold.messages.formats import check_items
 from refold.messages.formats.objects import Objects
 from refold.options import Options, Pin
+from refold.plan.untouchable import check_pins
 from refold.result import M
-from refold.scan.tokens.choose import CalibratedCounter, counter_for
-from refold.scan.tokens.counter import TokenCounter
+from refold.scan.tokens.choose import CalibratedCounter, counter_for, is_estimate
+from refold.scan.tokens.counter import RememberingCounter, TokenCounter
 from refold.stores.base import Store
 
 T = TypeVar("T")
+SummaryFormat = Literal["plain", "handover"]
+
+_NOT_USED: Final[Mapping[str, str]] = {
+    "token_budget": "the budget is the window; give context_limit or reserve_output_tokens",
+    "compression_threshold": "nothing is done up to high_water, which is a share of the window",
+    "strict": "give strict to the manager itself",
+    "model": "give model to the manager itself",
+    "counter": "give counter to the manager itself",
+    "classifier_mode": "a window asks no classifier",
+    "trace": "what was done stands in FitResult.steps and in the ids beside it",
+}
+"""The options of which a window makes no use, and what does their work."""
 
 
 def _revive(
@@ -102,17 +112,22 @@ class ContextWindowManager:
         conversation: str | None = None,
         options: Options | None = None,
     ) -> None:
-        check_choices(strategy, max_messages, keep_results, pins)
-        check_list("tools", tools)
+        check_choice("strategy", strategy, get_args(Strategy))
+        check_whole("max_messages", max_messages)
+        if keep_results is not None:
+            check_whole("keep_results", keep_results)
+        _check_list("pins", pins)
+        check_pins(pins)
+        _check_list("tools", tools)
         self.strategy: Strategy = strategy
         self._context_tokens, self._max_input = find_window(
             model, context_limit, default_context_limit, registry
         )
         self._reserve = reserve_output_tokens
         self._tools = tuple(tools)
-        self._counter = remembering(counter or counter_for(model))
-        check_options(options)
-        writer = choose_summarizer(llm, summarizer, summary_format)
+        self._counter = _remembering(counter or counter_for(model))
+        _check_options(options)
+        writer = _choose_summarizer(llm, summarizer, summary_format)
         self._engine = Engine(
             combine(options, {"counter": self._counter}),
             store=store,
@@ -161,7 +176,7 @@ class ContextWindowManager:
     def available(self, tools: Sequence[Tool] | None = None) -> Available:
         """Return how the window is shared out: answer, tools, margin, messages."""
         if tools is not None:
-            check_list("tools", tools)
+            _check_list("tools", tools)
         return self._shared_out(self._context_tokens, self._tools if tools is None else tools)
 
     def _shared_out(self, context_tokens: int, tools: Sequence[Tool]) -> Available:
@@ -300,3 +315,40 @@ def _smaller(result: FitResult[Any], overflow: Overflow) -> FitResult[Any]:
         return result
     why = result.warnings[-1] if result.warnings else overflow.message
     raise BudgetError(f"the provider refused the prompt and no shorter one will do: {why}")
+
+
+def _choose_summarizer(
+    llm: Generate | None, summarizer: object, summary_format: SummaryFormat
+) -> object:
+    """Return the one that is given, told how to write; `None` if none is."""
+    check_choice("summary_format", summary_format, get_args(SummaryFormat))
+    if llm is None:
+        return summarizer
+    if summarizer is not None:
+        raise ConfigError("give llm (chat messages to text) or summarizer (text to text), not both")
+    is_handover = summary_format == "handover"
+    return GenerateSummarizer(llm, HANDOVER_PROMPT if is_handover else DEFAULT_COMPRESSION_PROMPT)
+
+
+def _check_options(options: object) -> None:
+    """Refuse options that would silently be ignored."""
+    if not isinstance(options, Options):
+        return  # none, or what `combine` refuses
+    plain = Options()
+    for name, instead in _NOT_USED.items():
+        if getattr(options, name) != getattr(plain, name):
+            raise ConfigError(f"options.{name} is not used by ContextWindowManager: {instead}")
+
+
+def _check_list(name: str, items: object) -> None:
+    """Refuse what is no list."""
+    if isinstance(items, str) or not isinstance(items, Sequence):
+        raise ConfigError(f"{name} must be a list, got {items!r}")
+
+
+def _remembering(counter: TokenCounter) -> TokenCounter:
+    """Let *counter* remember; an estimate also learns from what providers report."""
+    if isinstance(counter, CalibratedCounter):
+        return counter  # its counts change as it learns, so they must not be kept
+    kept = RememberingCounter(counter)
+    return CalibratedCounter(kept) if is_estimate(counter) else kept

@@ -25,7 +25,7 @@ from dataclasses import replace
 from typing import Any
 
 from refold.api import Compressor
-from refold.conversation.prices import Price, list_prices
+from refold.conversation.models import Price, list_prices
 from refold.kinds import kind_of
 from refold.messages.formats import load
 from refold.messages.message import Message

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from refold.conversation.prices import Price, list_prices
+from refold.conversation.models import Price, list_prices
 from refold.errors import ConfigError
 from refold.server.proxy.apis.base import Usage
 from refold.server.proxy.settings import Settings

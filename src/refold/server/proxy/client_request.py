@@ -12,7 +12,7 @@ from aiohttp import web
 from multidict import CIMultiDict
 from yarl import URL
 
-from refold.conversation.prices import list_prices
+from refold.conversation.models import list_prices
 from refold.errors import JobError, WorkerLostError
 from refold.server.proxy.answering import Answer
 from refold.server.proxy.apis.base import Api, OwnCall, Usage

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from refold.conversation.prices import MILLION, Price
+from refold.conversation.models import MILLION, Price
 from refold.report.pieces import say_count
 from refold.server.proxy.apis.base import Usage
 from refold.server.proxy.request import Folded

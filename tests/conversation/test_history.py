@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from refold.conversation import ContextWindowManager, FitResult
-from refold.conversation.outcome import REUSED
-from refold.conversation.passes import Known, begins_with, may_begin_with
+from refold.conversation.fitter import REUSED
+from refold.conversation.history import Known, begins_with, may_begin_with
 from tests.conversation.histories import talk, words
 from tests.conversations import Conversation, spelled
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refold.conversation.reserve import (
+from refold.conversation.limits import (
     ANTHROPIC_TOOLS_OVERHEAD,
     TOOL_OVERHEAD,
     TOOLS_OVERHEAD,

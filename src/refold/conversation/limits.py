@@ -1,0 +1,286 @@
+"""How much of a window messages may have, and from how much on they are folded, and how far.
+
+A window is shared by the answer, the tools, a margin for estimates, and the messages. High and low
+water are shares of what is left for these.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from refold.checks import check_number, check_share, check_whole
+from refold.errors import ConfigError
+from refold.scan.tokens.choose import is_estimate
+from refold.scan.tokens.counter import ForgivingCounter, TokenCounter
+from refold.scan.tokens.estimate import SAFETY_FACTOR, estimate_tokens
+
+if TYPE_CHECKING:
+    from refold.conversation.models import WindowRegistry
+
+Tool = Mapping[str, object]
+"""The definition of a tool as it is sent: the shape of OpenAI, Anthropic or Gemini."""
+
+TOOL_OVERHEAD: Final = 12
+"""Tokens that frame one tool, rounded up."""
+
+TOOLS_OVERHEAD: Final = 16
+"""Tokens that frame the list of tools with OpenAI and its kin, rounded up."""
+
+ANTHROPIC_TOOLS_OVERHEAD: Final = 530
+"""Tokens of the system prompt Anthropic adds to a request with tools: 159 to 530 by model."""
+
+
+_LOW_WATER: Final = 0.7
+"""Low water as a share of high water. Tuned on `bench/attacks/growth.py` and `bench/loop.py`: at
+0.8 a history of messages of 1 kB is folded at every sixth turn, and digests of digests make the
+store of a view that is fed back more than twice the conversation; lower wastes more of the window.
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Available:
+    """How a window is shared out; the four parts add up to `context_tokens`."""
+
+    context_tokens: int
+    """The whole window."""
+    output: int
+    """Kept for the answer, or closed to prompts by the model."""
+    tools: int
+    """What the definitions of the tools cost."""
+    margin: int
+    """Kept because tokens are estimated."""
+    available: int
+    """What messages may use."""
+
+
+def available_tokens(
+    context_tokens: int,
+    *,
+    reserve_output_tokens: int = 2_000,
+    tools: Sequence[Tool] = (),
+    count_tokens: TokenCounter,
+    safety_factor: float | None = None,
+    max_input_tokens: int | None = None,
+) -> Available:
+    """Share out a window; raise `ConfigError` if nothing is left, and say what is too big.
+
+    *safety_factor* is by how much *count_tokens* may be too low, 1 for an exact counter; by
+    default it is 1.1 for an estimate and 1 for everything else. *max_input_tokens* is for models
+    that take shorter prompts than their window (`Window.max_input_tokens`).
+    """
+    check_whole("context_tokens", context_tokens, least=1)
+    check_whole("reserve_output_tokens", reserve_output_tokens, least=0)
+    if max_input_tokens is not None:
+        check_whole("max_input_tokens", max_input_tokens, least=1)
+    factor = _factor(safety_factor, count_tokens)
+
+    closed = context_tokens - max_input_tokens if max_input_tokens is not None else 0
+    output = max(reserve_output_tokens, closed)
+    costs = tuple(_tool_costs(tools, count_tokens))
+    tools_cost = sum(costs) + _list_overhead(tools)
+    prompt = context_tokens - output
+    margin = max(0, prompt - math.floor(prompt / factor))
+    shares = Available(
+        context_tokens=context_tokens,
+        output=output,
+        tools=tools_cost,
+        margin=margin,
+        available=prompt - margin - tools_cost,
+    )
+    if shares.available < 1:
+        raise ConfigError(_complaint(shares, tools, costs))
+    return shares
+
+
+def count_tools(tools: Sequence[Tool], count_tokens: TokenCounter) -> int:
+    """Return what the definitions of *tools* cost, framing included."""
+    return sum(_tool_costs(tools, count_tokens)) + _list_overhead(tools)
+
+
+def _factor(asked: float | None, counter: TokenCounter) -> float:
+    if asked is None:
+        return SAFETY_FACTOR if is_estimate(counter) else 1.0
+    check_number("safety_factor", asked, least=1)
+    return float(asked)
+
+
+def _tool_costs(tools: Sequence[Tool], count_tokens: TokenCounter) -> Iterator[int]:
+    count = ForgivingCounter(count_tokens, estimate_tokens)
+    for index, tool in enumerate(tools):
+        if not isinstance(tool, Mapping):
+            raise ConfigError(
+                f"tools[{index}] must be the definition that is sent, a dict, "
+                f"got {type(tool).__name__}"
+            )
+        try:
+            text = json.dumps(_definition(tool), ensure_ascii=False)
+        except (TypeError, ValueError, RecursionError) as error:
+            raise ConfigError(f"tools[{index}] cannot be sent as JSON: {error}") from error
+        yield count(text) + TOOL_OVERHEAD
+
+
+def _definition(tool: Tool) -> Tool:
+    """Return what the model sees of *tool*: not the envelope around it, nor cache marks."""
+    function = tool.get("function")
+    inner = function if isinstance(function, Mapping) else tool
+    return {key: value for key, value in inner.items() if key != "cache_control"}
+
+
+def _list_overhead(tools: Sequence[Tool]) -> int:
+    if not tools:
+        return 0
+    anthropic = any("input_schema" in tool for tool in tools)
+    return ANTHROPIC_TOOLS_OVERHEAD if anthropic else TOOLS_OVERHEAD
+
+
+def _complaint(shares: Available, tools: Sequence[Tool], costs: Sequence[int]) -> str:
+    """Say which part leaves no room for messages."""
+    parts = {
+        "the output reserve": shares.output,
+        "the tool definitions": shares.tools,
+        "the safety margin": shares.margin,
+    }
+    biggest = max(parts, key=lambda part: parts[part])
+    advice = {
+        "the output reserve": "lower reserve_output_tokens",
+        "the tool definitions": f"send fewer tools{_biggest_tool(tools, costs)}",
+        "the safety margin": "lower safety_factor or pass an exact counter",
+    }
+    spent = ", ".join(f"{part} {tokens}" for part, tokens in parts.items())
+    return (
+        f"{biggest} of {parts[biggest]} tokens is too big: nothing is left for messages in a "
+        f"window of {shares.context_tokens} ({spent}); {advice[biggest]} or take a larger model"
+    )
+
+
+def _biggest_tool(tools: Sequence[Tool], costs: Sequence[int]) -> str:
+    if not costs:
+        return ""
+    index = max(range(len(costs)), key=costs.__getitem__)
+    name = _definition(tools[index]).get("name", f"tools[{index}]")
+    return f" (the biggest is {name!r} with {costs[index]})"
+
+
+def find_window(
+    model: str | None, limit: int | None, default: int | None, registry: WindowRegistry
+) -> tuple[int, int | None]:
+    """Return the window to work with, and the longest prompt if that is less."""
+    for name, value in (("context_limit", limit), ("default_context_limit", default)):
+        if value is not None:
+            check_whole(name, value, least=1)
+    if model is not None and not isinstance(model, str):
+        raise ConfigError(f"model must be the name of a model, got {model!r}")
+    if limit is not None:
+        return limit, None
+    if model is None:
+        raise ConfigError("give model=… or context_limit=…: a window is never guessed")
+    if default is not None and model not in registry:
+        # Once, when the manager is made: whoever gave the default knows what it is for.
+        warnings.warn(
+            f"the context window of model {model!r} is not known; "
+            f"default_context_limit={default} is used",
+            stacklevel=3,
+        )
+        return default, None
+    window = registry.window_of(model)
+    return window.context_tokens, window.max_input_tokens
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoldThresholds:
+    """When a session folds, and how far: high and low water, as shares of the token budget."""
+
+    high_water: float = 0.9
+    """Fold when the view has grown to this share of the budget."""
+    low_water: float = 0.5
+    """Fold down to this share, so that the next fold is far off."""
+    min_gain: float = 0.1
+    """Do not fold for less than this share of the budget, unless it must be."""
+    growth: float = 0.5
+    """Without a budget: fold when the unfolded tail has grown to this share of the view."""
+
+    def __post_init__(self) -> None:
+        for name in ("high_water", "low_water", "min_gain", "growth"):
+            check_share(name, getattr(self, name))
+        if not 0 < self.low_water <= self.high_water:
+            raise ConfigError(
+                "low_water must be above 0 and at most high_water, "
+                f"got low_water={self.low_water!r}, high_water={self.high_water!r}"
+            )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WindowThresholds:
+    """High and low water as shares of the tokens that messages may have.
+
+    Rewriting a prompt costs its cached prefix, so it is done seldom and in batches.
+    """
+
+    high_water: float
+    """Act when a conversation has grown beyond this share."""
+    low_water: float
+    """Bring it down to this share, so that the next turns fit too."""
+    prepare_at: float
+    """Prepare in the background from this share on."""
+    clear_at_least: int
+    """Tokens that acting must save: less is not worth a changed prefix, unless it must fit."""
+    max_passes: tuple[int, int] | None
+    """So many passes in so many turns at most, `(1, 5)` one in five, unless it must fit."""
+
+    @classmethod
+    def of(
+        cls,
+        high_water: object,
+        low_water: object,
+        prepare_at: object,
+        clear_at_least: int,
+        max_passes: object,
+    ) -> WindowThresholds:
+        """Check the shares; those that are `None` follow from the others."""
+        high = _share("high_water", high_water)
+        low = _share("low_water", _LOW_WATER * high if low_water is None else low_water)
+        soft = _share("prepare_at", (low + high) / 2 if prepare_at is None else prepare_at)
+        if not low <= soft <= high:
+            raise ConfigError(
+                "low_water, prepare_at and high_water must not fall, "
+                f"got low_water={low!r}, prepare_at={soft!r}, high_water={high!r}"
+            )
+        check_whole("clear_at_least", clear_at_least)
+        return cls(
+            high_water=high,
+            low_water=low,
+            prepare_at=soft,
+            clear_at_least=clear_at_least,
+            max_passes=_rate(max_passes),
+        )
+
+    def target(self, total: int, available: int) -> int:
+        """Return the tokens to aim at when *total* do not fit or are too close to it."""
+        return max(1, min(int(self.low_water * available), total - self.clear_at_least))
+
+    def is_spent(self, made_at: Iterable[int], turn: int) -> bool:
+        """Tell whether no more passes may be made at *turn*, after those at the turns *made_at*."""
+        if self.max_passes is None:
+            return False
+        most, turns = self.max_passes
+        return sum(turn - made < turns for made in made_at) >= most
+
+
+def _rate(value: object) -> tuple[int, int] | None:
+    if value is None:
+        return None
+    match value:
+        case (int(most), int(turns)) if most >= 1 and turns >= 1:
+            return most, turns
+    raise ConfigError(f"max_passes must be two whole numbers above 0, (1, 5); got {value!r}")
+
+
+def _share(name: str, value: object) -> float:
+    if not isinstance(value, int | float) or isinstance(value, bool) or not 0 < value <= 1:
+        raise ConfigError(f"{name} must be above 0 and at most 1, got {value!r}")
+    return float(value)

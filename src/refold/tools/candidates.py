@@ -1,4 +1,4 @@
-"""Which texts of a conversation may be shortened now, and why the others may not."""
+"""Which texts of a conversation may be shortened now, why the others may not, and if it is time."""
 
 from __future__ import annotations
 
@@ -9,9 +9,17 @@ from typing import Any, Final
 from refold.messages.formats import Reading
 from refold.messages.wire import text_digest
 from refold.notation.recognize import has_tag
+from refold.plan.token_count import count_beside
 from refold.scan.tokens.counter import TokenCounter
 from refold.tools.policy import ManagerOptions, ToolPolicy
-from refold.tools.shapes import TextRef, ToolResultRef, read_short_form, read_turns, texts_of
+from refold.tools.shapes import (
+    TextRef,
+    ToolResultRef,
+    apply_short_form,
+    read_short_form,
+    read_turns,
+    texts_of,
+)
 
 _MAX_CONTEXT_CHARS: Final = 400
 """How much of the arguments and of the task a summarizer gets. A guess, about 100 tokens each:
@@ -171,3 +179,53 @@ def describe(candidate: Candidate, hide: Callable[[str], str]) -> str:
     if isinstance(found, ToolResultRef):
         said |= {"Tool": found.tool or "unknown", "Arguments": hide(found.arguments)}
     return "\n".join(f"{name}: {text[:_MAX_CONTEXT_CHARS]}" for name, text in said.items() if text)
+
+
+def find_trigger(
+    messages: Sequence[Any],
+    judged: Sequence[Candidate],
+    options: ManagerOptions,
+    count: TokenCounter,
+) -> str:
+    """Return the limit that is reached; none if nothing could be done about it."""
+    if all(candidate.skip for candidate in judged):
+        return ""
+    results, limit = _count_raw(judged), options.compress_tool_results_limit
+    if options.compress_tool_results and results >= limit:
+        return f"{results} tool results, the limit is {limit}"
+    largest, limit = _count_largest(judged), options.compress_token_limit
+    if 0 < limit < largest:
+        return f"a message of {largest} tokens, the limit is {limit}"
+    if options.compress_context_limit is not None:
+        total, limit = _count_context(messages, count), options.compress_context_limit
+        if total >= limit:
+            return f"{total} tokens in all, the limit is {limit}"
+    return ""
+
+
+def _count_raw(judged: Sequence[Candidate]) -> int:
+    """Return how many results have no short form yet and might get one."""
+    raw = {
+        (candidate.found.index, candidate.found.block)
+        for candidate in judged
+        if isinstance(candidate.found, ToolResultRef)
+        and candidate.policy != "verbatim"
+        and candidate.short is None
+    }
+    return len(raw)
+
+
+def _count_largest(judged: Sequence[Candidate]) -> int:
+    """Return the tokens of the longest message in which something can be shortened."""
+    sizes = {candidate.found.index: 0 for candidate in judged if not candidate.skip}
+    for candidate in judged:
+        if candidate.found.index in sizes:
+            sizes[candidate.found.index] += candidate.shown_tokens
+    return max(sizes.values())
+
+
+def _count_context(messages: Sequence[Any], count: TokenCounter) -> int:
+    """Return the estimated tokens of *messages*: short forms, calls, pictures, framing."""
+    turns = read_turns([apply_short_form(message) for message in messages])
+    texts = sum(count(part.text) for turn in turns for part in turn.parts)
+    return texts + sum(count_beside(turn, count) for turn in turns if turn.is_turn)

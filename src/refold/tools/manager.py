@@ -19,19 +19,15 @@ from refold.llm.summarizers.generate import DEFAULT_COMPRESSION_PROMPT, Generate
 from refold.llm.summarizers.limited import Limiter
 from refold.messages.formats import turn_path
 from refold.plan.render import Rendering, render_short_forms
-from refold.scan.redaction import hide_secrets
-from refold.scan.secrets import find_secrets
 from refold.scan.tokens.counter import ForgivingCounter, RememberingCounter, TokenCounter
 from refold.scan.tokens.estimate import estimate_tokens
 from refold.stores.base import Store
-from refold.tools.caches import CachedForm, ResultCache
-from refold.tools.candidates import Candidate, Chooser
-from refold.tools.manager_pass import Pass, find_trigger
+from refold.tools.candidates import Candidate, Chooser, find_trigger
+from refold.tools.manager_pass import CachedForm, Pass, ResultCache
 from refold.tools.policy import ManagerChoices, ManagerOptions
 from refold.tools.report import ManagerReport, ManagerStats
 from refold.tools.shapes import apply_short_form, drop_short_form, with_value
-from refold.tools.shortening import Shortener
-from refold.tools.summarizer_stack import build_summarizer, choose_model
+from refold.tools.shortening import Shortener, build_summarizer, choose_model
 from refold.tools.text_store import TextStore
 
 __all__ = ["DEFAULT_COMPRESSION_PROMPT", "CompressionManager", "Limiter", "ManagerOptions"]
@@ -85,15 +81,12 @@ class CompressionManager:
         self._count = count
         self._chooser = Chooser(chosen, count)
         self._shortener = Shortener(
+            options=chosen,
+            count=count,
             summarizer=None if asked is None else build_summarizer(asked, chosen, count),
             text_store=None
             if chosen.store is None
             else TextStore(chosen.store, chosen.conversation),
-            count=count,
-            min_saving=chosen.min_saving,
-            expected_uses=chosen.expected_uses,
-            price_factor=chosen.price_factor,
-            hide=partial(hide_secrets, find=chosen.find_secrets or find_secrets),
         )
         self._links = None if chosen.store is None else ViewLinks(chosen.store, chosen.conversation)
         self._cache = ResultCache(chosen.clock)

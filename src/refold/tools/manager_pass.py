@@ -1,32 +1,104 @@
-"""One walk of the compression manager over one conversation, and the reasons for it."""
+"""One walk of the compression manager over one conversation, and what it remembers of texts."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import sys
 import threading
+from collections import OrderedDict
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from refold.events import Event, EventKind
-from refold.plan.token_count import count_beside
 from refold.scan.tokens.counter import TokenCounter
-from refold.tools.caches import CachedForm, ResultCache
 from refold.tools.candidates import Candidate
 from refold.tools.policy import ManagerOptions
-from refold.tools.report import ItemReport, ManagerReport, Status
+from refold.tools.report import By, ItemReport, ManagerReport, Status
 from refold.tools.shapes import (
     ToolResultRef,
-    apply_short_form,
     read_short_form,
-    read_turns,
     write_short_form,
 )
 from refold.tools.shortening import Outcome, Shortener
 
 _log: Final = logging.getLogger("refold.tools")
+_MOST: Final = 4_096
+"""How many texts are cached; the oldest are evicted first."""
+
+
+@dataclass(frozen=True, slots=True)
+class CachedForm:
+    """A short form that was found before."""
+
+    short: str
+    by: By
+
+
+class ResultCache:
+    """Short forms and failures by the key of their text, bounded, for any number of threads.
+
+    Because short forms are known by content they survive copies of a conversation, and the same
+    text is always shown in the same words.
+    """
+
+    def __init__(self, clock: Callable[[], float], most: int = _MOST) -> None:
+        self._clock = clock
+        self._most = most
+        self._lock = threading.Lock()
+        self._known: OrderedDict[str, CachedForm] = OrderedDict()
+        self._backing_off: OrderedDict[str, float] = OrderedDict()
+
+    def find(self, key: str) -> CachedForm | None:
+        """Return what is known."""
+        with self._lock:
+            if key in self._known:
+                self._known.move_to_end(key)
+            return self._known.get(key)
+
+    def known(self) -> dict[str, CachedForm]:
+        """Return all short forms, the oldest first."""
+        with self._lock:
+            return dict(self._known)
+
+    def short_of(self, key: str) -> str | None:
+        """Return the short form that is known."""
+        known = self.find(key)
+        return None if known is None else known.short
+
+    def learn(self, key: str, known: CachedForm) -> CachedForm:
+        """Keep a short form, and return the one to use: the first that was found stays."""
+        with self._lock:
+            kept = self._known.setdefault(key, known)
+            self._backing_off.pop(key, None)
+            _trim(self._known, self._most)
+            return kept
+
+    def replace(self, key: str, known: CachedForm) -> None:
+        """Keep a short form in the place of the one before."""
+        with self._lock:
+            self._known[key] = known
+            self._known.move_to_end(key)
+            _trim(self._known, self._most)
+
+    def back_off(self, key: str, seconds: float = math.inf) -> None:
+        """Leave a text alone for a while, or for good."""
+        with self._lock:
+            self._backing_off[key] = self._clock() + seconds
+            self._backing_off.move_to_end(key)
+            _trim(self._backing_off, self._most)
+
+    def is_backing_off(self, key: str) -> bool:
+        """Tell whether a text is to be left alone."""
+        with self._lock:
+            return self._clock() < self._backing_off.get(key, -math.inf)
+
+
+def _trim(entries: OrderedDict[str, CachedForm] | OrderedDict[str, float], most: int) -> None:
+    while len(entries) > most:
+        entries.popitem(last=False)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -192,53 +264,3 @@ async def _one_by_one(works: Sequence[Coroutine[Any, Any, None]]) -> None:
     finally:
         for work in works:
             work.close()
-
-
-def find_trigger(
-    messages: Sequence[Any],
-    judged: Sequence[Candidate],
-    options: ManagerOptions,
-    count: TokenCounter,
-) -> str:
-    """Return the limit that is reached; none if nothing could be done about it."""
-    if all(candidate.skip for candidate in judged):
-        return ""
-    results, limit = _count_raw(judged), options.compress_tool_results_limit
-    if options.compress_tool_results and results >= limit:
-        return f"{results} tool results, the limit is {limit}"
-    largest, limit = _count_largest(judged), options.compress_token_limit
-    if 0 < limit < largest:
-        return f"a message of {largest} tokens, the limit is {limit}"
-    if options.compress_context_limit is not None:
-        total, limit = _count_context(messages, count), options.compress_context_limit
-        if total >= limit:
-            return f"{total} tokens in all, the limit is {limit}"
-    return ""
-
-
-def _count_raw(judged: Sequence[Candidate]) -> int:
-    """Return how many results have no short form yet and might get one."""
-    raw = {
-        (candidate.found.index, candidate.found.block)
-        for candidate in judged
-        if isinstance(candidate.found, ToolResultRef)
-        and candidate.policy != "verbatim"
-        and candidate.short is None
-    }
-    return len(raw)
-
-
-def _count_largest(judged: Sequence[Candidate]) -> int:
-    """Return the tokens of the longest message in which something can be shortened."""
-    sizes = {candidate.found.index: 0 for candidate in judged if not candidate.skip}
-    for candidate in judged:
-        if candidate.found.index in sizes:
-            sizes[candidate.found.index] += candidate.shown_tokens
-    return max(sizes.values())
-
-
-def _count_context(messages: Sequence[Any], count: TokenCounter) -> int:
-    """Return the estimated tokens of *messages*: short forms, calls, pictures, framing."""
-    turns = read_turns([apply_short_form(message) for message in messages])
-    texts = sum(count(part.text) for turn in turns for part in turn.parts)
-    return texts + sum(count_beside(turn, count) for turn in turns if turn.is_turn)

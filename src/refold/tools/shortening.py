@@ -1,22 +1,45 @@
-"""Shorten one text: without loss if that is enough, by a model if there is one, by the engine."""
+"""Shorten one text: without loss if that is enough, by a model if there is one, by the engine.
+
+The model is asked inside of limits, retries and caches, and never shown a secret.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Final
 
+from refold.errors import ConfigError, ToolCallError
 from refold.errors import describe as describe_error
 from refold.llm.ask import Asker, Tally
 from refold.llm.question import Questions
-from refold.llm.summarizers.base import Summarizer, Usage
+from refold.llm.summarizers.accounting import Accounting
+from refold.llm.summarizers.base import (
+    CheckedSummarizer,
+    Summarizer,
+    Summary,
+    SummaryRequest,
+    Usage,
+    as_summarizer,
+)
+from refold.llm.summarizers.cached import Cached
+from refold.llm.summarizers.chunking import Chunking
+from refold.llm.summarizers.generate import DEFAULT_COMPRESSION_PROMPT, Generate, GenerateSummarizer
+from refold.llm.summarizers.redacting import Redacting
+from refold.llm.summarizers.stack import limit_calls, resolve_summarizer
 from refold.notation.notes import shortened_from, summarized_from
 from refold.plan.one_text import is_structured, say_shorter, shorten_text
+from refold.scan.redaction import hide_secrets
+from refold.scan.secrets import find_secrets
 from refold.scan.tokens.counter import TokenCounter
 from refold.tools.candidates import Candidate, describe
+from refold.tools.policy import ManagerOptions
 from refold.tools.report import By, Status
-from refold.tools.summarizer_stack import Capped, count_attempts
 from refold.tools.text_store import TextStore, show_short
 
 _ENOUGH: Final = 0.5
@@ -32,6 +55,14 @@ _OUTPUT_PRICE: Final = 4
 """The price of an output token, relative to an input token."""
 _USELESS: Final = frozenset({"not_empty", "no_refusal", "shorter"})
 """The gates that say: this is no summary at all. Then the model is left alone for a while."""
+
+
+_TOOL_CALL: Final = re.compile(
+    r"\s{0,20}(?:```\w{0,10}\s{1,5})?(?:<\|?/?(?:tool|function|antml:|invoke)[\w:|]{0,20}"
+    r"|\{\s{0,20}\"(?:tool_calls?|function_call|tool_use)\"|\[TOOL_CALLS?\])",
+    re.IGNORECASE,
+)
+"""How calls of tools begin that a model writes into its text."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,31 +81,18 @@ class Outcome:
     """Whether a retry can never help, since no model was involved."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Shortener:
     """Shortens texts by the means that the options allow; stateless."""
 
-    def __init__(
-        self,
-        *,
-        summarizer: Summarizer | None,
-        text_store: TextStore | None,
-        count: TokenCounter,
-        min_saving: float,
-        expected_uses: float,
-        price_factor: float,
-        hide: Callable[[str], str],
-    ) -> None:
-        self._summarizer = summarizer
-        self._text_store = text_store
-        self._count = count
-        self._min_saving = min_saving
-        self._expected_uses = expected_uses
-        self._price_factor = price_factor
-        self._hide = hide
+    options: ManagerOptions
+    count: TokenCounter
+    summarizer: Summarizer | None
+    text_store: TextStore | None
 
     async def shorten(self, candidate: Candidate, deadline: float | None) -> Outcome:
         """Return the short form of a text, or why there is none; errors are outcomes too."""
-        text, text_store = candidate.found.text, self._text_store
+        text, text_store = candidate.found.text, self.text_store
         try:
             if text_store is not None:
                 await asyncio.to_thread(
@@ -99,34 +117,35 @@ class Shortener:
         most = candidate.tokens * _ENOUGH
         if candidate.policy == "lossless":
             most = candidate.tokens
-        return self._count(packed) <= min(most, candidate.target or most)
+        return self.count(packed) <= min(most, candidate.target or most)
 
     def _pack(self, candidate: Candidate) -> str | None:
         """Say the same in fewer tokens, if that saves enough; nothing is lost."""
         text = candidate.found.text
-        packed = say_shorter(text, self._count)
+        packed = say_shorter(text, self.count)
         if packed is None:
             return None
-        packed = show_short(packed, text, "", self._text_store)
+        packed = show_short(packed, text, "", self.text_store)
         return packed if self._saves(candidate, packed) else None
 
     def _saves(self, candidate: Candidate, short: str) -> bool:
         now = candidate.shown_tokens
         is_shorter = len(short) < len(candidate.found.text)
-        return is_shorter and self._count(short) <= int(now * (1 - self._min_saving))
+        return is_shorter and self.count(short) <= int(now * (1 - self.options.min_saving))
 
     async def _ask(self, candidate: Candidate, deadline: float | None) -> Outcome:
         """Ask the model, if there is one that may be asked and if that pays."""
-        summarizer = self._summarizer
+        summarizer = self.summarizer
         may_ask = candidate.policy == "model" and candidate.may_send
         if summarizer is None or not may_ask or not self._pays(candidate.tokens):
             return Outcome(status="skipped", is_final=True)
         if candidate.target is not None:
             summarizer = Capped(summarizer, candidate.target)
         text, tally = candidate.found.text, Tally()
-        context = await asyncio.to_thread(describe, candidate, self._hide)
+        hide = partial(hide_secrets, find=self.options.find_secrets or find_secrets)
+        context = await asyncio.to_thread(describe, candidate, hide)
         questions = Questions(write=(text,), contexts={text: context})
-        asker = Asker(summarizer=summarizer, count_tokens=self._count)
+        asker = Asker(summarizer=summarizer, count_tokens=self.count)
         with count_attempts() as attempts:
             try:
                 async with asyncio.timeout_at(deadline):
@@ -152,7 +171,7 @@ class Shortener:
                 return replace(outcome, status="failed")
             return replace(outcome, status="rejected") if gates & _USELESS else outcome
         said = summarized_from(candidate.tokens, "tokens")
-        short = show_short(answer, candidate.found.text, said, self._text_store)
+        short = show_short(answer, candidate.found.text, said, self.text_store)
         if not self._saves(candidate, short):
             return replace(outcome, reason=f"{outcome.reason}; it saves too little".lstrip("; "))
         return replace(outcome, status="compressed", short=short, by="model")
@@ -160,8 +179,8 @@ class Shortener:
     def _pays(self, tokens: int) -> bool:
         """Tell whether the savings over the expected uses exceed the cost of asking."""
         written = _ANSWER_SHARE * tokens
-        cost = self._price_factor * (_PROMPT_TOKENS + tokens + _OUTPUT_PRICE * written)
-        return cost < (tokens - written) * self._expected_uses
+        cost = self.options.price_factor * (_PROMPT_TOKENS + tokens + _OUTPUT_PRICE * written)
+        return cost < (tokens - written) * self.options.expected_uses
 
     async def _fall_back(self, candidate: Candidate, packed: str | None, asked: Outcome) -> Outcome:
         """Use what needs no model, unless the policy forbids to lose anything."""
@@ -178,8 +197,113 @@ class Shortener:
         """Let the engine show what says most, and say how much there was."""
         text = candidate.found.text
         most = candidate.target or int(_EXCERPT_SHARE * candidate.tokens)
-        short = shorten_text(text, most, self._count)
+        short = shorten_text(text, most, self.count)
         if short is None:
             return None
         words = "" if short.is_lossless else shortened_from(candidate.tokens, "tokens")
-        return show_short(short.text, text, words, self._text_store)
+        return show_short(short.text, text, words, self.text_store)
+
+
+def build_summarizer(
+    model: object, options: ManagerOptions, count_tokens: TokenCounter
+) -> Summarizer:
+    """Put everything around *model* that *options* ask for, from the inside out.
+
+    The pieces of a long text are cached one by one, so that a failure loses none of the others;
+    secrets are taken out before anything else sees the text.
+    """
+    inner = Counting(CheckedSummarizer(as_summarizer(model)))
+    version = f"{getattr(model, 'version', '')}:{options.cache_version}"
+    counted = Accounting(
+        inner,
+        price_per_million_input=options.price_per_million_input,
+        price_per_million_output=options.price_per_million_output,
+        count_tokens=count_tokens,
+    )
+    limited = limit_calls(counted, options.call_seconds, max_concurrent=options.max_concurrent)
+    cached: Summarizer = Cached(NoToolCalls(limited), options.cache, version=version)
+    if options.summarizer_window_tokens is not None:
+        cached = Chunking(
+            cached, max_tokens=options.summarizer_window_tokens, count_tokens=count_tokens
+        )
+    return Redacting(cached, find_secrets=options.find_secrets)
+
+
+class Attempts:
+    """How often the model was called for one text, those calls too that failed or were retried."""
+
+    def __init__(self) -> None:
+        self.made = 0
+
+
+_ATTEMPTS: Final[ContextVar[Attempts | None]] = ContextVar("attempts", default=None)
+
+
+@contextmanager
+def count_attempts() -> Iterator[Attempts]:
+    """Count the calls that are made for what is asked inside, in this task and those it starts."""
+    attempts = Attempts()
+    token = _ATTEMPTS.set(attempts)
+    try:
+        yield attempts
+    finally:
+        _ATTEMPTS.reset(token)
+
+
+class Counting:
+    """Counts the calls that reach *inner*."""
+
+    def __init__(self, inner: Summarizer) -> None:
+        self._inner = inner
+
+    async def summarize(self, request: SummaryRequest) -> Summary:
+        """Ask *inner*."""
+        attempts = _ATTEMPTS.get()
+        if attempts is not None:
+            attempts.made += 1
+        return await self._inner.summarize(request)
+
+
+class NoToolCalls:
+    """Refuses answers that are calls of tools: the model took up the work instead of the text."""
+
+    def __init__(self, inner: Summarizer) -> None:
+        self._inner = inner
+
+    async def summarize(self, request: SummaryRequest) -> Summary:
+        """Return the answer, or raise if it is no readable text, so that it is not cached."""
+        answer = await self._inner.summarize(request)
+        found = _TOOL_CALL.match(answer.text)
+        if found is not None and found[0].strip() not in request.text:
+            raise ToolCallError("the model answered with a tool call", answer.usage)
+        return answer
+
+
+class Capped:
+    """Asks for half of what was wished, and at most *max_tokens*: to get shorter than before."""
+
+    def __init__(self, inner: Summarizer, max_tokens: int) -> None:
+        self._inner = inner
+        self._max_tokens = max_tokens
+
+    async def summarize(self, request: SummaryRequest) -> Summary:
+        """Ask *inner* for a shorter answer than was wished."""
+        most = min(max(1, request.max_tokens // 2), self._max_tokens)
+        return await self._inner.summarize(replace(request, max_tokens=most))
+
+
+def choose_model(
+    generate: Generate | None, model: object, summarizer: object, prompt: str
+) -> object:
+    """Return the one that is given, as something that can be asked; a name is looked up."""
+    given = [value for value in (generate, model, summarizer) if value is not None]
+    if len(given) > 1:
+        raise ConfigError("give generate, model or summarizer, only one of them")
+    if generate is not None:
+        return GenerateSummarizer(generate, prompt)
+    if not given:
+        return None
+    if not isinstance(given[0], str):
+        return as_summarizer(given[0])
+    own = "" if prompt == DEFAULT_COMPRESSION_PROMPT else prompt
+    return resolve_summarizer(given[0], system_prompt=own)

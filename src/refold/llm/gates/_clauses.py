@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import islice
@@ -106,8 +105,6 @@ _PLAIN: Final = str.maketrans("àáâãäåçèéêëìíîïñòóôõöùúû�
 """Endings move accents: envía, enviará."""
 _LONG_SENTENCE: Final = 80
 """So much of what a sentence is about is compared: it keeps the work linear."""
-_MOST_ALIKE: Final = 24
-"""A word that more clauses have in common does not tell what they are about."""
 HELPING_WORDS: Final = frozenset(
     "all any some just very even also ever does did can could may might must should shall would "
     "will had been being please yet still already more than need needs want wants take takes place "
@@ -297,38 +294,3 @@ def _is_value(lower: str) -> bool:
 
 def _is_label(part: str) -> bool:
     return len(part) <= _LABEL and not find_no(part.lower())
-
-
-class ClauseIndex:
-    """The clauses of a source by what they are about."""
-
-    def __init__(self, clauses: Sequence[Clause]) -> None:
-        self.clauses = clauses
-        self.stems = frozenset().union(*(clause.stems for clause in clauses))
-        self._sentences: defaultdict[int, list[Clause]] = defaultdict(list)
-        self._by_sign: defaultdict[str, list[int]] = defaultdict(list)
-        for place, clause in enumerate(clauses):
-            self._sentences[clause.place].append(clause)
-            for sign in clause.stems | clause.values:
-                if len(self._by_sign[sign]) <= _MOST_ALIKE:
-                    self._by_sign[sign].append(place)
-
-    def sentence_of(self, clause: Clause) -> list[Clause]:
-        """Return all clauses of the sentence that *clause* is of."""
-        return self.at(clause.place)
-
-    def at(self, place: int) -> list[Clause]:
-        """Return all clauses of one sentence."""
-        return self._sentences[place]
-
-    def overlaps(self, signs: Set[str]) -> dict[int, float]:
-        """Return how much of *signs*, stems or values, each clause has that has any.
-
-        What few clauses have tells more. The work is bounded.
-        """
-        shared: defaultdict[int, float] = defaultdict(float)
-        for sign in signs:
-            places = self._by_sign.get(sign, [])
-            for place in places if len(places) <= _MOST_ALIKE else ():
-                shared[place] += len(places) ** -0.5
-        return shared

@@ -12,7 +12,7 @@ _NOON: Final = re.compile(
 _MIDNIGHT: Final = re.compile(
     r"(?<![^\W\d_])(?:midnight|mitternacht|minuit|medianoche)(?![^\W\d_])|午夜"
 )
-_HALF_DAY: Final = 12
+HALF_DAY: Final = 12
 """Hours between a time of the morning and the same of the afternoon."""
 _OFFSETS: Final = (
     (r"0\.5 past ([0-9]{1,2})(?![0-9:])", 30),
@@ -67,6 +67,6 @@ def _both(spoken: re.Match[str], minutes: int) -> set[str]:
     if "minutes" in spoken.groupdict():
         minutes *= int(spoken["minutes"])
     hour = int(spoken[spoken.re.groups])
-    time = hour % _HALF_DAY * 60 + minutes
-    clocks = (divmod(one % (2 * _HALF_DAY * 60), 60) for one in (time, time + _HALF_DAY * 60))
+    time = hour % HALF_DAY * 60 + minutes
+    clocks = (divmod(one % (2 * HALF_DAY * 60), 60) for one in (time, time + HALF_DAY * 60))
     return {f"{hours}:{rest:02}" for hours, rest in clocks}

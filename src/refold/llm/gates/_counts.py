@@ -1,4 +1,4 @@
-"""Numbers that are written as words, read as digits: two hundred and five, dreiundzwanzig, 三千."""
+"""Numbers that are written as words, in digits: two hundred and five, dreiundzwanzig, 三千六百."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import Final
 
-from refold.llm.gates._languages import LANGUAGES
+from refold.llm.gates._languages import count_small_words
 from refold.llm.gates._number_words import (
     ARTICLES,
     COMPOUND,
@@ -19,7 +19,6 @@ from refold.llm.gates._number_words import (
     WORDS,
     NumberWord,
 )
-from refold.llm.gates._numerals import numerals_in_digits
 from refold.scan.facts import UNITS
 
 _LETTER: Final = r"[^\W\d_]"
@@ -119,13 +118,13 @@ class _Part:
 
 
 def _numbers(lower: str) -> Iterator[_Number]:
-    own = _Languages(lower)
+    own: str | None = None
     done = 0
     for row in _rows(lower):
-        sure = frozenset[str]().union(
-            *(part.meaning.languages for part in row if part.word not in UNSURE)
-        )
-        parts = [part for part in row if own.has(part, sure)]
+        parts = row
+        if any(part.word in UNSURE for part in row):
+            own = _language(lower) if own is None else own
+            parts = _without_other_words(row, own)
         first = 0
         while first < len(parts):
             value, last = _read(parts, first)
@@ -203,26 +202,75 @@ def _sum(rooms: list[tuple[Decimal, int]]) -> Decimal:
     return sum((value for value, _ in rooms), Decimal(0))
 
 
-class _Languages:
-    """Tells of which language words of numbers are that several have."""
-
-    def __init__(self, lower: str) -> None:
-        self._lower = lower
-        self._own: str | None = None
-
-    def has(self, part: _Part, beside: frozenset[str]) -> bool:
-        """Tell whether *part* is a number here, beside words that are of *beside* for sure."""
-        languages = part.meaning.languages
-        if part.word not in UNSURE or languages & beside:
-            return True
-        if self._own is None:
-            self._own = _language(self._lower)
-        return self._own in languages
+def _without_other_words(row: list[_Part], own: str) -> list[_Part]:
+    """Leave out words that are numbers, but only in other languages than *own* and the row's."""
+    sure = (part.meaning.languages for part in row if part.word not in UNSURE)
+    known = frozenset((own,)).union(*sure)
+    return [part for part in row if part.word not in UNSURE or part.meaning.languages & known]
 
 
 def _language(lower: str) -> str:
     """Name the language that most small words of a text are of, if it is plain."""
     words = Counter(re.findall(rf"{_LETTER}++", lower))
-    hits = Counter({name: sum(words[word] for word in small) for name, small in LANGUAGES.items()})
-    (best, most), (_, second) = hits.most_common(2)
+    (best, most), (_, second) = count_small_words(words).most_common(2)
     return _NAMES.get(best, "") if most > second else ""
+
+
+_NUMERALS: Final = dict(zip("〇零一二三四五六七八九两兩", "0012345678922", strict=True))
+_PLACES: Final = {"十": 10, "百": 100, "千": 1000}
+MYRIADS: Final = {"万": 10**4, "萬": 10**4, "亿": 10**8, "億": 10**8}
+_CHARS: Final = "".join((*_NUMERALS, *_PLACES, *MYRIADS))
+_COUNTED: Final = (
+    "个個名次天年月日号號条條項项倍元円块人件台点點时時分秒周週层層階社枚冊本匹回度岁歳页頁行章种種份家位"
+    "场場座间間米吨箱張张封篇句段部辆輛套组組轮輪届屆期步级級成割"
+)
+_NUMERAL: Final = re.compile(
+    rf"[{_CHARS}]{{2,24}}+|[〇零二三四五六七八九十百千两兩](?=[{_COUNTED}小公])|一(?=[月日号號时時点點周週秒]|小[时時]|分[钟鐘]|[个個ヶか]月)"
+)
+"""One character alone is a number only before what can be counted: 一 begins many other words."""
+_NO_NUMBERS: Final = frozenset("万一 萬一 千万 千萬 万千 一一 万万 千千".split())
+"""These say "in case", "by all means" or "very many", unless something countable follows."""
+_VERY: Final = re.compile(r"分(?![钟鐘之の间間])")
+_PART: Final = rf"[{_CHARS}]{{1,12}}+|[0-9]{{1,12}}+"
+_SHARE: Final = re.compile(rf"({_PART})(?:分之|分の)({_PART})")
+_HUNDREDTHS: Final = frozenset({"百", "100"})
+
+
+def read_numeral(written: str) -> int:
+    """Return the number that Chinese numerals spell: 二百三十 is 230."""
+    total = part = digit = 0
+    for char in written:
+        if char in MYRIADS:
+            factor, low = MYRIADS[char], part + digit
+            if total < factor:  # 一万亿 multiplies what stands before it, 一亿二千万 adds to it
+                total = max(total + low, 1) * factor
+            else:
+                total += max(low, 1) * factor
+            part = digit = 0
+        elif char in _PLACES:
+            part, digit = part + max(digit, 1) * _PLACES[char], 0
+        else:
+            digit = digit * 10 + int(_NUMERALS[char])
+    return total + part + digit
+
+
+def numerals_in_digits(text: str) -> str:
+    """Return *text* with its Chinese numerals in digits."""
+    return _NUMERAL.sub(_write, _SHARE.sub(_write_share, text))
+
+
+def _write(found: re.Match[str]) -> str:
+    written = found[0]
+    follows = found.string[found.end() : found.end() + 1]
+    is_very = written == "十" and _VERY.match(found.string, found.end())
+    if is_very or (written in _NO_NUMBERS and (not follows or follows not in _COUNTED)):
+        return written
+    return str(read_numeral(written))
+
+
+def _write_share(found: re.Match[str]) -> str:
+    whole, part = found.groups()
+    number = part if part.isdecimal() else str(read_numeral(part))
+    if whole in _HUNDREDTHS:
+        return f"{number}%"
+    return f"{number}/{whole if whole.isdecimal() else read_numeral(whole)}"

@@ -43,8 +43,6 @@ _CLEAR: Final = 0.7
 """The share of words that shows the script of a text."""
 _MIN_HITS: Final = 4
 """So many small words of one language are no chance. A guess."""
-_LARGE_NOUNS: Final = ("German", "English")
-"""The language that writes nouns large, and the one that it is told from."""
 
 
 def language_of(text: str) -> str | None:
@@ -71,18 +69,17 @@ def may_be_german(text: str) -> bool:
     language = language_of(text)
     if language in LANGUAGES:
         return language == "German"
-    words = [found[0].lower() for found in _WORD.finditer(text)]
-    german, english = (sum(word in LANGUAGES[name] for word in words) for name in _LARGE_NOUNS)
-    return german > english
+    hits = count_small_words(Counter(found[0].lower() for found in _WORD.finditer(text)))
+    return hits["German"] > hits["English"]
+
+
+def count_small_words(words: Counter[str]) -> Counter[str]:
+    """Return how many of *words*, in small letters, are small words of each language."""
+    return Counter({name: sum(words[word] for word in small) for name, small in LANGUAGES.items()})
 
 
 def _latin_language(words: Counter[str]) -> str:
-    hits = Counter(
-        {
-            name: sum(number for word, number in words.items() if word in known)
-            for name, known in LANGUAGES.items()
-        }
-    )
+    hits = count_small_words(words)
     (best, most), (_, second) = hits.most_common(2)
     sure = most >= _MIN_HITS and most * 10 >= words.total() and most >= 2 * second
     return best if sure else "Latin"

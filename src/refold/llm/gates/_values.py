@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final
 
-from refold.llm.gates._clock import clock_times
-from refold.llm.gates._counts import in_digits
+from refold.llm.gates._clock import HALF_DAY, clock_times
+from refold.llm.gates._counts import MYRIADS, in_digits
 from refold.llm.gates._number_words import WORDS
 from refold.scan.facts import DIGIT, LIST_LABEL, MONTH, NUMBER, UNITS, find_values
 from refold.scan.patterns import compact_iban
@@ -130,8 +130,6 @@ SPACED: Final = re.compile(r"(?<![\w.,])[0-9]{1,3}(?: [0-9]{3}){1,4}+(?![\w.,]?[
 _PRICE: Final = re.compile(r"(?i:(?<![\w.,])([0-9]{1,6}) (euros?|dollars?) ([0-9]{2})(?!\w))")
 """Three euros fifty."""
 _ASIAN_TIME: Final = re.compile(r"([0-9]{1,2})[時时点點](半|([0-9]{1,2})分)?")
-_HALF_DAY: Final = 12
-"""Hours between a time of the morning and the same of the afternoon."""
 _MONTHS_A_YEAR: Final = 12
 _DAYS_A_MONTH: Final = 31
 """More is no date."""
@@ -157,10 +155,8 @@ _FACTORS: Final = {
     **{"k": Decimal(10**3), "mio": Decimal(10**6), "mrd": Decimal(10**9), "bn": Decimal(10**9)},
     **{"trillion": Decimal(10**12), "mln": Decimal(10**6)},
 }
-_MYRIADS: Final = re.compile(r"([百千万萬亿億만억]++)(.*)")
-_MYRIAD: Final = dict(
-    zip("百千万萬亿億만억", (100, 1000, 10**4, 10**4, 10**8, 10**8, 10**4, 10**8), strict=True)
-)
+_POWERS: Final = {"百": 100, "千": 1000, **MYRIADS, "만": 10**4, "억": 10**8}
+_MULTIPLIED: Final = re.compile(rf"([{''.join(_POWERS)}]++)(.*)")
 _LASTING: Final = str.maketrans("", "", "間间钟鐘")
 """What 3日間 and 15分钟 say more than 3日 and 15分: that it lasts."""
 _HEX: Final = re.compile(r"(?:0[xX])?[0-9A-Fa-f:-]{7,}+")
@@ -224,11 +220,11 @@ def _one_unit(name: str) -> str:
 
 def _scale(units: list[str]) -> tuple[Decimal | None, str]:
     """Return by what the units multiply a number, if they do, and what is left of them."""
-    myriads = _MYRIADS.fullmatch(units[0])
+    myriads = _MULTIPLIED.fullmatch(units[0])
     if myriads is not None:
         factor = Decimal(1)
         for char in myriads[1][:4]:
-            factor *= _MYRIAD[char]
+            factor *= _POWERS[char]
         return factor, "".join((myriads[2], *units[1:]))
     return _FACTORS.get(units[0]), "".join(units[1:])
 
@@ -303,7 +299,7 @@ def _time(written: str) -> Value:
     asian = _ASIAN_TIME.fullmatch(written)
     if asian is not None:
         hour, minutes = int(asian[1]), "30" if asian[2] == "半" else f"{int(asian[3] or 0):02}"
-        other = (f"{hour + 12}:{minutes}",) if hour < _HALF_DAY else ()  # which half is said before
+        other = (f"{hour + 12}:{minutes}",) if hour < HALF_DAY else ()  # which half is said before
         return Value(written, f"{hour}:{minutes}", (), other)
     normal = re.sub(r"[ .](?=[ .]?[apm])|\.$| uhr$", "", written.lower())
     clock = re.sub(r" ?h ?", ":", normal.rstrip("apm"))

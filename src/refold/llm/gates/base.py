@@ -3,34 +3,52 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+import unicodedata
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Final
+from typing import Any, Final, TypeVar
 
-from refold.llm.gates._clauses import ClauseIndex, split_clauses, split_sentences
-from refold.llm.gates._counts import in_digits
-from refold.llm.gates._limits import changes_in, limits_of
-from refold.llm.gates._names import Names
-from refold.llm.gates._places import Row
-from refold.llm.gates._reading import read
 from refold.llm.gates._values import Value, list_labels, read_values, stated_by
 from refold.scan.facts import Facts, extract_facts
 
+T = TypeVar("T")
+
 WORD: Final = re.compile(r"\w+")
-_BARE: Final = re.compile(r"[0-9.]++")
-_MEASURED: Final = re.compile(r"-?([0-9]++(?:\.[0-9]++)?)([^0-9]*+)")
-_NUMERALS: Final = "〇一二三四五六七八九十"
+STEM_CHARS: Final = 5
+"""Words that begin with the same letters are forms of one word; endings are behind that."""
+INVISIBLE: Final = re.compile(
+    r"[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f"
+    r"\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+)
+"""Characters that are not shown, or that change the order in which others are shown."""
+_LOOK_ALIKES: Final = str.maketrans(
+    "авсԁеһіјӏорԛѕѵхуԝүкмнтгьαβενορτυχικɑɡı",
+    "abcdehijlopqsvxywykmhtrbabevoptuxikagi",
+)
+"""Small letters of other alphabets, and the Latin ones that they are taken for."""
+MIXED: Final = re.compile(
+    r"(?<![^\W\d_])(?=[^\W\d_]*?[a-z\u00df-\u024f])(?=[^\W\d_]*?[\u0370-\u058f])[^\W\d_]++"
+)
+"""Words in small letters of two alphabets that look alike. (Scripts without blanks stand right
+beside Latin words; they are not among these.)"""
+_ALPHABETS: Final = re.compile(r"[\u0370-\u058f]")
 
 
 class Source:
-    """The text that a replacement stands for, with what the gates need of it, made once."""
+    """The text that a replacement stands for, and what the gates find in it, computed once."""
 
     def __init__(self, text: str, count_tokens: Callable[[str], int]) -> None:
         self.text = text
         self.count_tokens = count_tokens
-        self._rows: dict[int, Row] = {}
+        self._found: dict[Callable[[Source], Any], Any] = {}
+
+    def once(self, find: Callable[[Source], T]) -> T:
+        """Return what *find* finds in this source; what a single gate needs is computed by it."""
+        if find not in self._found:
+            self._found[find] = find(self)
+        found: T = self._found[find]
+        return found
 
     @cached_property
     def facts(self) -> Facts:
@@ -48,34 +66,9 @@ class Source:
         return stated_by(self.text, self.values) | list_labels(self.text)
 
     @cached_property
-    def bare(self) -> set[str]:
-        """The numbers without a unit."""
-        return {value.normal for value in self.values if _BARE.fullmatch(value.normal)}
-
-    @cached_property
-    def measures(self) -> dict[str, set[str]]:
-        """The numbers, and the units that they have; "" for none."""
-        found: defaultdict[str, set[str]] = defaultdict(set)
-        for value in self.values:
-            measured = _MEASURED.fullmatch(value.normal)
-            if measured is not None:
-                found[measured[1]].add(measured[2])
-        return found
-
-    @cached_property
-    def numerals(self) -> set[str]:
-        """What may be numbers in Chinese characters: 三楼."""
-        return {str(_NUMERALS.find(char)) for char in self.text if char in _NUMERALS}
-
-    @cached_property
     def folded(self) -> str:
         """The text with case and white space made equal, to look up words in."""
         return fold(self.text)
-
-    @cached_property
-    def spaced(self) -> str:
-        """The text with white space made equal, to look up quotations in."""
-        return " ".join(self.text.split())
 
     @cached_property
     def reading(self) -> str:
@@ -93,44 +86,6 @@ class Source:
         return set(WORD.findall(self.folded))
 
     @cached_property
-    def clauses(self) -> ClauseIndex:
-        """The clauses of the text, by what they are about."""
-        return ClauseIndex(split_clauses(self.text))
-
-    def row(self, place: int) -> Row:
-        """Return the words of one sentence, by the place of its clauses."""
-        if place not in self._rows:
-            self._rows[place] = Row(self.clauses.at(place))
-        return self._rows[place]
-
-    @cached_property
-    def sentences(self) -> tuple[str, ...]:
-        """The sentences of the text, by the places of the clauses; none if they cannot be told."""
-        found = tuple(sentence.strip() for sentence in split_sentences(self.text))
-        places = len(split_sentences(in_digits(self.text)))
-        return found if len(found) == places else ()
-
-    @cached_property
-    def own_sentences(self) -> frozenset[str]:
-        """The sentences of the text, letter by letter; a part of one may say something else."""
-        return frozenset(sentence.strip() for sentence in split_sentences(self.text))
-
-    @cached_property
-    def limits(self) -> dict[str, set[str]]:
-        """The limits beside each value: at most, at least, before, about."""
-        return limits_of(self.text)
-
-    @cached_property
-    def changes(self) -> set[tuple[str, str]]:
-        """Which values became which."""
-        return changes_in(self.text)
-
-    @cached_property
-    def names(self) -> Names:
-        """Whom and what the text names."""
-        return Names(self.text)
-
-    @cached_property
     def tokens(self) -> int:
         """What the text costs."""
         return self.count_tokens(self.text)
@@ -141,28 +96,42 @@ def fold(text: str) -> str:
     return " ".join(text.casefold().split())
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+def read(text: str) -> str:
+    """Return *text* as a reader takes it in: look-alike letters and case made equal, lines kept.
+
+    Invisible characters are left out.
+    """
+    plain = INVISIBLE.sub("", unicodedata.normalize("NFKC", text)).casefold()
+    plain = re.sub(r"[^\S\n]+", " ", plain).replace("’", "'")
+    if _ALPHABETS.search(plain):
+        return MIXED.sub(lambda word: word[0].translate(_LOOK_ALIKES), plain)
+    return plain
+
+
+@dataclass(frozen=True, slots=True)
 class Refusal:
     """Why a replacement may not be used."""
 
-    gate: str
     why: str
     missing: tuple[str, ...] = ()
     """Facts of the source that the replacement lacks: asking again with them may help."""
     is_false: bool = False
     """Whether it says the opposite of a fact: then appending the fact does not make it true."""
-
-
-Check = Callable[[Source, str], Refusal | None]
-"""Looks at a source and a replacement; refuses, or has nothing against it."""
+    gate: str = ""
+    """Which gate refused it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """A check and the name under which a report shows it."""
+    """A question about a source and a replacement, and the name under which a report shows it."""
 
     name: str
-    check: Check
+    _refuse: Callable[[Source, str], Refusal | None]
+
+    def check(self, source: Source, answer: str) -> Refusal | None:
+        """Refuse *answer*, or return None if there is nothing against it."""
+        refusal = self._refuse(source, answer)
+        return None if refusal is None else replace(refusal, gate=self.name)
 
 
 def some(facts: tuple[str, ...] | list[str], *, most: int = 3) -> str:

@@ -8,7 +8,7 @@ from typing import Final
 
 from refold.llm.gates._languages import FUNCTION_WORDS
 from refold.llm.gates._values import values_in
-from refold.llm.gates.base import WORD, Gate, Refusal, Source, fold, some
+from refold.llm.gates.base import STEM_CHARS, WORD, Gate, Refusal, Source, fold, some
 from refold.scan.facts import NAME, find_quotes
 from refold.scan.patterns import IDEOGRAPHS
 
@@ -18,8 +18,6 @@ _EXCEPTION: Final = re.compile(r"\b[a-z_.]{0,60}(?:error|exception)(?=:)")
 _ENDINGS: Final = re.compile(r"[\u3040-\u309f]{2}")
 """What Japanese writes in hiragana is mostly grammar."""
 _HEX: Final = re.compile(r"[0-9A-Fa-f]++")
-_STEM: Final = 5
-"""Words that begin with the same letters are forms of one word; endings are behind that."""
 _ESSENCE: Final = 0.5
 """The share of the words of an error line, small ones aside, that says the same."""
 
@@ -28,7 +26,7 @@ def _check(source: Source, answer: str) -> Refusal | None:
     missing = missing_facts(source, answer)
     if not missing:
         return None
-    return Refusal(gate="facts_present", why=f"the answer lacks {some(missing)}", missing=missing)
+    return Refusal(f"the answer lacks {some(missing)}", missing=missing)
 
 
 def missing_facts(source: Source, answer: str) -> tuple[str, ...]:
@@ -106,7 +104,7 @@ def _says(line: str, folded: str, words: set[str]) -> bool:
 
 def _stems(folded: str) -> set[str]:
     return {
-        word[:_STEM]
+        word[:STEM_CHARS]
         for word in _WORD.findall(folded)
         if word not in FUNCTION_WORDS and not _ENDINGS.fullmatch(word)
     }
@@ -120,7 +118,7 @@ def _names(name: str, beginnings: set[str]) -> bool:
     last = WORD.findall(name.casefold())[-1]
     if last in beginnings:
         return True
-    return not last.isascii() and len(last) > _STEM and last[:-2] in beginnings
+    return not last.isascii() and len(last) > STEM_CHARS and last[:-2] in beginnings
 
 
 GATE: Final = Gate("facts_present", _check)

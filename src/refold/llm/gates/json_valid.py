@@ -11,7 +11,7 @@ from refold.scan.structure import is_json
 def _check(source: Source, answer: str) -> Refusal | None:
     if not is_json(source.text) or is_json(answer):
         return None
-    return Refusal(gate="json_valid", why="the source is JSON, the answer is not")
+    return Refusal("the source is JSON, the answer is not")
 
 
 GATE: Final = Gate("json_valid", _check)

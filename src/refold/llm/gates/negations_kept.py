@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from typing import Final
 
 from refold.llm.gates._clauses import Clause, split_clauses
-from refold.llm.gates._limits import AS_GOOD
 from refold.llm.gates.base import Gate, Refusal, Source, some
+from refold.llm.gates.limits_kept import AS_GOOD
 
 _AS_GOOD: Final = re.compile(
     r"\b(?:fail|reject|limited|at (?:most|least)|mindestens|höchstens|maxim|minim|au (?:moins|"
@@ -26,7 +26,7 @@ def _check(source: Source, answer: str) -> Refusal | None:
     if not lost:
         return None
     why = f"the answer lost the no of: {some(lost)}"
-    return Refusal(gate="negations_kept", why=why, missing=tuple(lost))
+    return Refusal(why, missing=tuple(lost))
 
 
 def lost_negations(source: Source, answer: str) -> list[str]:

@@ -9,8 +9,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from refold.llm.gates._reading import read
-from refold.llm.gates.base import Gate, Refusal, Source, fold
+from refold.llm.gates.base import STEM_CHARS, Gate, Refusal, Source, fold, read
 
 _BEGIN: Final = (
     r"(?:(?<![\s\S])|(?<=[.!?:;,。！？：；，、\n*>•\"“«„(\[—–-])|(?<=[.!?:;,*>•—–-] )"
@@ -120,29 +119,23 @@ _YOU: Final = re.compile(
     r"usted|ustedes|tú|tus|você|vocês|seu dever|ты|тебя|тебе|твой|вы|вас|вам|ваш|ваши)"
     r"(?![^\W_])|[你您]|あなた|당신|너는"
 )
-_STEM: Final = 5
-"""Words that begin with the same letters are forms of one word; endings are behind that."""
 
 
 def _check(source: Source, answer: str) -> Refusal | None:
     plain = read(answer).strip()
     order = _ORDERS.search(plain)
     if order is not None:
-        return _refuse(f"it gives an order: {order[0]!r}")
+        return Refusal(f"it gives an order: {order[0]!r}")
     for hint in _HINTS.finditer(plain):
         if fold(hint[0]) not in source.reading:
-            return _refuse(f"it gives an order: {hint[0]!r}")
+            return Refusal(f"it gives an order: {hint[0]!r}")
     for risky in _RISKY.finditer(plain):
-        if risky[1][:_STEM] not in source.reading:
-            return _refuse(f"it gives an order that the source does not give: {risky[1]!r}")
+        if risky[1][:STEM_CHARS] not in source.reading:
+            return Refusal(f"it gives an order that the source does not give: {risky[1]!r}")
     address = _YOU.search(plain)
     if address is not None and _YOU.search(source.reading) is None:
-        return _refuse(f"it speaks to its reader: {address[0]!r}")
+        return Refusal(f"it speaks to its reader: {address[0]!r}")
     return None
-
-
-def _refuse(why: str) -> Refusal:
-    return Refusal(gate="no_instruction", why=why)
 
 
 GATE: Final = Gate("no_instruction", _check)

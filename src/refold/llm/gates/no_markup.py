@@ -22,20 +22,16 @@ def _check(source: Source, answer: str) -> Refusal | None:
     body = KEPT_LINE.sub("", answer)  # the last line of a repair is ours
     ours = IMITATION.search(body)
     if ours is not None:
-        return _refuse(f"it imitates a stand-in: {ours[0]!r}")
+        return Refusal(f"it imitates a stand-in: {ours[0]!r}")
     for found in _MARKUP.finditer(body):
         if found[0] not in source.text:
-            return _refuse(f"the source has no {found[0]!r}")
+            return Refusal(f"the source has no {found[0]!r}")
     depth = 0
     for char in body:
         depth += (char == "[") - (char == "]")
         if depth < 0:
-            return _refuse("it closes a bracket that it has not opened")
+            return Refusal("it closes a bracket that it has not opened")
     return None
-
-
-def _refuse(why: str) -> Refusal:
-    return Refusal(gate="no_markup", why=why)
 
 
 GATE: Final = Gate("no_markup", _check)

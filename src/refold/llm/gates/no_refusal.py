@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from refold.llm.gates._reading import read
-from refold.llm.gates.base import Gate, Refusal, Source, fold
+from refold.llm.gates.base import Gate, Refusal, Source, fold, read
 
 _HEAD: Final = 240
 """A refusal comes first; further on, the same words are probably the source's."""
@@ -116,10 +115,10 @@ def _check(source: Source, answer: str) -> Refusal | None:
     opening = fold(read(answer[:_HEAD]))
     found = _REFUSING.search(opening)
     if found is not None and _sentence(opening, found) not in source.reading:
-        return Refusal(gate="no_refusal", why=f"the answer declines: {found[0]!r}")
+        return Refusal(f"the answer declines: {found[0]!r}")
     me = _I.search(answer)
     if me is not None and _I.search(source.text) is None:
-        return Refusal(gate="no_refusal", why=f"it speaks of itself: {me[0]!r}")
+        return Refusal(f"it speaks of itself: {me[0]!r}")
     return None
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from refold.llm.gates._reading import read
-from refold.llm.gates.base import Gate, Refusal, Source
+from refold.llm.gates.base import Gate, Refusal, Source, read
 
 _TOKEN: Final = re.compile(
     r"<[|\uff5c][\w ▁/-]{1,40}[|\uff5c]>|\[/?inst\]|<</?sys>>|</?s>|<(?:bos|eos|pad|unk)>"
@@ -42,11 +41,11 @@ def _check(source: Source, answer: str) -> Refusal | None:
     for token in _TOKEN.finditer(plain):
         is_placeholder = token["tag"] and token[0][1] != "/" and token[0] in source.reading
         if not is_placeholder:
-            return Refusal(gate="no_turn", why=f"it has marks of a chat protocol: {token[0]!r}")
+            return Refusal(f"it has marks of a chat protocol: {token[0]!r}")
     for label in _LABEL.finditer(plain):
         role = label[1] or label[2]
         if f"{role}:" not in source.reading and f"{role}：" not in source.reading:
-            return Refusal(gate="no_turn", why=f"it reads like a turn of the {role}")
+            return Refusal(f"it reads like a turn of the {role}")
     return None
 
 

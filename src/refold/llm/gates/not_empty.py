@@ -10,7 +10,7 @@ from refold.llm.gates.base import Gate, Refusal, Source
 def _check(_source: Source, answer: str) -> Refusal | None:
     if any(map(str.isalnum, answer)):
         return None
-    return Refusal(gate="not_empty", why="the answer says nothing")
+    return Refusal("the answer says nothing")
 
 
 GATE: Final = Gate("not_empty", _check)

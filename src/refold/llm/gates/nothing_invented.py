@@ -26,22 +26,47 @@ _MARKED: Final = re.compile(
 )
 """Names of hosts and modules, flags, handles, hashes without a digit, numbers without one: what can
 only be compared letter by letter."""
-
-
 _PLAIN_WORD: Final = re.compile(r"[A-Za-z0-9_\u00c0-\u024f]+|[^\WA-Za-z0-9_\u00c0-\u024f]+")
 """A word; in Chinese and Japanese, what is written in Latin letters is one."""
 _HOUR: Final = re.compile(r"([0-9]{1,2}):00")
+_BARE: Final = re.compile(r"[0-9.]++")
+_NUMERALS: Final = "〇一二三四五六七八九十"
 _MEASURED: Final = re.compile(r"(-?)([0-9]++(?:\.[0-9]++)?)([^0-9]*+)")
 _GIVEN: Final = frozenset("usd eur gbp chf jpy cny inr 元 円 ° °c °f 台 年 家".split())
 """Units that go without saying."""
 _ONE: Final = re.compile(r"(?<!\w)(?:one|single|an?|eine?[mnrs]?|une?|un[ao]?)(?!\w)|一")
 
 
+class _Said:
+    """What a source says, to look it up.
+
+    Sets: looking each quotation up in the text takes long if there are thousands.
+    """
+
+    def __init__(self, source: Source) -> None:
+        text = source.text
+        self.quotes = {inside(quote) for quote in source.facts.quotes}
+        self.spaced = " ".join(text.split())
+        self.words = frozenset(_PLAIN_WORD.findall(text))
+        self.paths = frozenset(_PATH.findall(text.replace("./", "")))
+        self.identifiers = {name.casefold() for name in source.facts.names if is_code(name)}
+        normal = [value.normal for value in source.values]
+        hosts = [value for value in normal if "://" in value or "@" in value]
+        self.marks = {mark for said in (text, *hosts) for mark in _marked(said)}
+        """Names, hosts and numbers letter by letter; the case of hosts does not count."""
+        self.bare = {value for value in normal if _BARE.fullmatch(value)}
+        """The numbers without a unit."""
+        self.measured = {found[2] for value in normal if (found := _MEASURED.fullmatch(value))}
+        """The numbers, with or without one."""
+        self.numerals = {str(_NUMERALS.find(char)) for char in text if char in _NUMERALS}
+        """What may be numbers in Chinese characters: 三楼."""
+
+
 def _check(source: Source, answer: str) -> Refusal | None:
     invented = list(dict.fromkeys(_invented(source, answer)))
     if not invented:
         return None
-    return Refusal(gate="nothing_invented", why=f"the source does not say {some(invented)}")
+    return Refusal(f"the source does not say {some(invented)}")
 
 
 def _invented(source: Source, answer: str) -> Iterator[str]:
@@ -54,25 +79,18 @@ def _invented(source: Source, answer: str) -> Iterator[str]:
     spoken = clock_times(in_digits(answer))
     if spoken and spoken.isdisjoint(source.stated):
         yield min(spoken)
-    # Sets first: looking each quotation up in the text takes long if there are thousands.
-    quoted = {inside(quote) for quote in source.facts.quotes}
+    said = source.once(_Said)
     for quote in dict.fromkeys(find_quotes(answer)):
-        if not is_quoted(quote, quoted, source.spaced):
+        if not is_quoted(quote, said.quotes, said.spaced):
             yield quote
-    known = set(_PATH.findall(source.text.replace("./", ""))) if "/" in answer else set()
-    yield from (
-        path
-        for path in _PATH.findall(answer)
-        if path not in known and not (path[0].isdigit() and _is_per(source, path))
-    )
-    said = list(_marked(answer))
-    marks = set(_marks_of(source)) if said else set()
-    yield from (mark for mark in said if mark not in marks)
-    identifiers = {name.casefold() for name in source.facts.names if is_code(name)}
+    for path in _PATH.findall(answer):
+        if path not in said.paths and not (path[0].isdigit() and _is_per(source, path)):
+            yield path
+    yield from (mark for mark in _marked(answer) if mark not in said.marks)
     for word in dict.fromkeys(_PLAIN_WORD.findall(answer)):
         # Of an identifier every letter counts, the case too: `userId` is not `userid`.
-        is_name = word.casefold() in identifiers or is_code(word)
-        if is_name and word not in source.spelled and word not in _PLAIN_WORD.findall(source.text):
+        is_name = word.casefold() in said.identifiers or is_code(word)
+        if is_name and word not in source.spelled and word not in said.words:
             yield word
 
 
@@ -86,9 +104,10 @@ def _may_be_meant(source: Source, value: Value) -> bool:
 
     A number without a unit may be a price, or in degrees, or a full hour.
     """
+    said = source.once(_Said)
     hour = _HOUR.fullmatch(value.normal)
     if hour is not None:
-        return not source.bare.isdisjoint((hour[1], str(int(hour[1]) % 12)))
+        return not said.bare.isdisjoint((hour[1], str(int(hour[1]) % 12)))
     measured = _MEASURED.fullmatch(value.normal)
     if measured is None:
         return False
@@ -98,8 +117,8 @@ def _may_be_meant(source: Source, value: Value) -> bool:
     if number == "1" and (not unit or unit in _GIVEN):
         return _ONE.search(source.folded) is not None
     if not unit:
-        return number in source.numerals
-    is_bare = number in source.bare or (number in source.stated and number not in source.measures)
+        return number in said.numerals
+    is_bare = number in said.bare or (number in source.stated and number not in said.measured)
     return is_bare and (unit in _GIVEN or value.text.endswith(f"{number}s"))
 
 
@@ -115,14 +134,6 @@ def _as_in(source: Source, answer: str) -> str:
         return joined if is_other else found[0]
 
     return SPACED.sub(join, SLASHED.sub(blank, answer))
-
-
-def _marks_of(source: Source) -> Iterator[str]:
-    """Yield what a source says letter by letter; the case of hosts does not count."""
-    yield from _marked(source.text)
-    for value in source.values:
-        if "://" in value.normal or "@" in value.normal:
-            yield from _marked(value.normal)
 
 
 def _marked(text: str) -> Iterator[str]:

@@ -5,13 +5,11 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from refold.llm.gates.base import Gate, Refusal, Source
+from refold.llm.gates.base import STEM_CHARS, Gate, Refusal, Source
 from refold.scan.patterns import IDEOGRAPHS
 
 _CONTENT: Final = re.compile(rf"[^\W\d_{IDEOGRAPHS}]{{4,}}+|[{IDEOGRAPHS}]{{2}}")
 _PAIR: Final = re.compile(rf"(?=([{IDEOGRAPHS}]{{2}}))")
-_STEM_CHARS: Final = 5
-"""Longer endings are mostly grammar."""
 _FEW: Final = 12
 """A source with fewer content words than this leaves nothing to compare."""
 _MIN_SHARED: Final = 2
@@ -21,20 +19,24 @@ _MIN_SHARE: Final = 0.4
 
 
 def _check(source: Source, answer: str) -> Refusal | None:
-    known = _stems(source.text) | set(_PAIR.findall(source.text))
+    known = source.once(_known)
     if len(known) < _FEW:
         return None
     said = _stems(answer)
     shared = said & known
     if len(shared) < _MIN_SHARED:
-        return Refusal(gate="on_topic", why="it says next to nothing of the text")
+        return Refusal("it says next to nothing of the text")
     if len(shared) < _MIN_SHARE * len(said):
-        return Refusal(gate="on_topic", why="it speaks of other things than the text")
+        return Refusal("it speaks of other things than the text")
     return None
 
 
+def _known(source: Source) -> set[str]:
+    return _stems(source.text) | set(_PAIR.findall(source.text))
+
+
 def _stems(text: str) -> set[str]:
-    return {word[:_STEM_CHARS] for word in _CONTENT.findall(text.casefold())}
+    return {word[:STEM_CHARS] for word in _CONTENT.findall(text.casefold())}
 
 
-GATE: Final = Gate(name="on_topic", check=_check)
+GATE: Final = Gate("on_topic", _check)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from refold.llm.gates._reading import read
-from refold.llm.gates.base import Gate, Refusal, Source, fold
+from refold.llm.gates.base import Gate, Refusal, Source, fold, read
 
 _DECORATION: Final = " \n\t*_#>-\"'“„«`"
 _OPENING: Final = re.compile(
@@ -67,7 +66,7 @@ def _check(source: Source, answer: str) -> Refusal | None:
     found = _OPENING.match(plain.lstrip(_DECORATION)) or _CLOSING.search(plain[-_TAIL:])
     if found is None or fold(found[0]) in source.reading:
         return None
-    return Refusal(gate="only_summary", why=f"it talks around the summary: {found[0]!r}")
+    return Refusal(f"it talks around the summary: {found[0]!r}")
 
 
 GATE: Final = Gate("only_summary", _check)

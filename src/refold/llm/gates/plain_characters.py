@@ -6,8 +6,7 @@ import re
 import unicodedata
 from typing import Final
 
-from refold.llm.gates._reading import INVISIBLE, MIXED
-from refold.llm.gates.base import Gate, Refusal, Source
+from refold.llm.gates.base import INVISIBLE, MIXED, Gate, Refusal, Source
 
 _REORDERING: Final = re.compile(r"[\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]")
 """These show a text in another order than it has, or hide one: no summary needs them."""
@@ -36,14 +35,12 @@ def _check(source: Source, answer: str) -> Refusal | None:
         known = set(MIXED.findall(source.text.casefold()))
         for word in said:
             if word not in known:
-                return Refusal(
-                    gate="plain_characters", why=f"{word!r} mixes letters of two alphabets"
-                )
+                return Refusal(f"{word!r} mixes letters of two alphabets")
     return None
 
 
 def _refuse(what: str, char: str) -> Refusal:
-    return Refusal(gate="plain_characters", why=f"it has {what}: U+{ord(char):04X}")
+    return Refusal(f"it has {what}: U+{ord(char):04X}")
 
 
 def _script(char: str) -> str:

@@ -10,10 +10,10 @@ from refold.llm.gates.base import Gate, Refusal, Source
 def _check(source: Source, answer: str) -> Refusal | None:
     before, after = len(source.text), len(answer)
     if after >= before:
-        return Refusal(gate="shorter", why=f"{after} characters, the source has {before}")
+        return Refusal(f"{after} characters, the source has {before}")
     spent = source.count_tokens(answer)
     if spent >= source.tokens:
-        return Refusal(gate="shorter", why=f"{spent} tokens, the source has {source.tokens}")
+        return Refusal(f"{spent} tokens, the source has {source.tokens}")
     return None
 
 

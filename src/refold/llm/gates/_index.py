@@ -1,18 +1,25 @@
-"""Whether a sentence has another word in the place of one: between the same neighbours."""
+"""A source, sentence by sentence, to lay the sentences of an answer beside it.
+
+Clauses are found by what they are about; the words of a sentence, by their neighbours: another word
+between the same neighbours stands in the place of the source's.
+"""
 
 from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from functools import lru_cache
+from collections.abc import Iterator, Sequence, Set
+from functools import cached_property, lru_cache
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-from refold.llm.gates._clauses import HELPING_WORDS, Clause, stem_of
+from refold.llm.gates._clauses import HELPING_WORDS, Clause, split_clauses, split_sentences, stem_of
+from refold.llm.gates._counts import in_digits
 from refold.llm.gates._languages import FUNCTION_WORDS
-from refold.llm.gates._limits import AS_GOOD, LIMIT
 from refold.llm.gates._senses import SIDES
+from refold.llm.gates.base import Source
+from refold.llm.gates.known_names import Names
+from refold.llm.gates.limits_kept import AS_GOOD, LIMIT, changes_in
 from refold.scan.facts import find_no
 
 _COUNTING: Final = frozenset("any all every each everyone everybody more than our".split())
@@ -31,6 +38,8 @@ _TOKEN: Final = re.compile(
 _ONE: Final = "一"
 """It is no number where it begins a word; of these each sign stands alone."""
 _SEPARATOR: Final = re.compile(r"[.,:]")
+_MOST_CLAUSES: Final = 24
+"""A word that more clauses have in common does not tell what they are about."""
 _MOST_ALIKE: Final = 8
 """Places of a word in one sentence that are looked at: it keeps the work linear."""
 _LONGEST: Final = 2
@@ -51,6 +60,67 @@ class _Word(NamedTuple):
 
 
 _EDGE: Final = _Word("", "", "edge")
+
+
+class Index:
+    """The clauses of a source by what they are about, and what its sentences say of what."""
+
+    def __init__(self, source: Source) -> None:
+        self._text = source.text
+        self.clauses = split_clauses(source.text)
+        self.stems = frozenset().union(*(clause.stems for clause in self.clauses))
+        self._rows: dict[int, Row] = {}
+        self._sentences: defaultdict[int, list[Clause]] = defaultdict(list)
+        self._by_sign: defaultdict[str, list[int]] = defaultdict(list)
+        for place, clause in enumerate(self.clauses):
+            self._sentences[clause.place].append(clause)
+            for sign in clause.stems | clause.values:
+                if len(self._by_sign[sign]) <= _MOST_CLAUSES:
+                    self._by_sign[sign].append(place)
+
+    def sentence_of(self, clause: Clause) -> list[Clause]:
+        """Return all clauses of the sentence that *clause* is of."""
+        return self._sentences[clause.place]
+
+    def row(self, place: int) -> Row:
+        """Return the words of one sentence, by the place of its clauses."""
+        if place not in self._rows:
+            self._rows[place] = Row(self._sentences[place])
+        return self._rows[place]
+
+    def overlaps(self, signs: Set[str]) -> dict[int, float]:
+        """Return how much of *signs*, stems or values, each clause has that has any.
+
+        What few clauses have tells more. The work is bounded.
+        """
+        shared: defaultdict[int, float] = defaultdict(float)
+        for sign in signs:
+            places = self._by_sign.get(sign, [])
+            for place in places if len(places) <= _MOST_CLAUSES else ():
+                shared[place] += len(places) ** -0.5
+        return shared
+
+    @cached_property
+    def sentences(self) -> tuple[str, ...]:
+        """The sentences of the text, by the places of the clauses; none if they cannot be told."""
+        found = tuple(sentence.strip() for sentence in split_sentences(self._text))
+        places = len(split_sentences(in_digits(self._text)))
+        return found if len(found) == places else ()
+
+    @cached_property
+    def own_sentences(self) -> frozenset[str]:
+        """The sentences of the text, letter by letter; a part of one may say something else."""
+        return frozenset(sentence.strip() for sentence in split_sentences(self._text))
+
+    @cached_property
+    def changes(self) -> set[tuple[str, str]]:
+        """Which values became which."""
+        return changes_in(self._text)
+
+    @cached_property
+    def names(self) -> Names:
+        """Whom and what the text names."""
+        return Names(self._text)
 
 
 class Row:

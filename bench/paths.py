@@ -151,7 +151,7 @@ def _redacted(text: str) -> None:
 def _encoded(codec: Any) -> Path:
     def path(text: str) -> None:
         codec.normal(text)
-        if codec.sees(text):
+        if codec.applies_to(text):
             codec.encode(text)
         with suppress(FormatError):
             codec.decode(text)

@@ -51,7 +51,7 @@ def all_cases() -> list[object]:
 
 def written(codec: Codec, text: str) -> str | None:
     """Return the new form of *text* if it is used: seen, changed and proven."""
-    new = codec.encode(text) if codec.sees(text) else None
+    new = codec.encode(text) if codec.applies_to(text) else None
     if new is None or new == text:
         return None
     try:
@@ -100,7 +100,7 @@ def surrounded(draw: Any, codec: Codec) -> str:
 
 def proves_itself(codec: Codec, text: str) -> bool:
     """Encode a text that is seen, and tell whether decoding gives it back."""
-    new = codec.encode(text) if codec.sees(text) else None
+    new = codec.encode(text) if codec.applies_to(text) else None
     return new is None or codec.decode(new) == codec.normal(text)
 
 
@@ -138,5 +138,5 @@ def test_what_looks_like_a_new_form_is_decoded_or_refused(
 def test_any_text_is_decoded_or_refused(codec: Codec, text: str) -> None:
     with suppress(FormatError):
         codec.decode(text)
-    if codec.sees(text):
+    if codec.applies_to(text):
         codec.encode(text)

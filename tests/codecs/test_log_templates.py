@@ -22,7 +22,7 @@ HEADING = re.compile(r"\[[A-Z]\| ×([\d+]+)(?: from (\S+) to (\S+))?: ")
 
 def encoded(text: str) -> str:
     new = CODEC.encode(text)
-    assert CODEC.sees(text)
+    assert CODEC.applies_to(text)
     assert new is not None
     assert CODEC.decode(new) == text
     return new
@@ -117,7 +117,7 @@ def test_more_templates_than_letters() -> None:
     ],
 )
 def test_other_texts_stay(text: str) -> None:
-    assert not CODEC.sees(text) or CODEC.encode(text) is None
+    assert not CODEC.applies_to(text) or CODEC.encode(text) is None
 
 
 @pytest.mark.parametrize("row", ["A|", "A|1 2"])
@@ -166,5 +166,5 @@ def test_many_lines_with_nothing_in_common_stay() -> None:
         f"10:{n // 60 % 60:02}:{n % 60:02} INFO {' '.join(chance.choices(words, k=n % 6 + 3))}"
         for n in range(1_200)
     )
-    assert CODEC.sees(text)
+    assert CODEC.applies_to(text)
     assert CODEC.encode(text) is None

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import ClassVar, Final
 
-from refold.checks import check_rows
 from refold.codecs import (
     bar_table,
     blocks,
@@ -30,6 +29,7 @@ from refold.codecs import (
 )
 from refold.codecs.base import Codec, same
 from refold.errors import FormatError
+from refold.rows import Table, frame
 
 __all__ = [
     "CODECS",
@@ -77,22 +77,24 @@ class Reencoded:
     by: tuple[str, ...]
 
 
-class CodecTable:
-    """Codecs in the order in which they are applied, and how texts are said with them."""
+class CodecTable(Table[Codec]):
+    """Codecs in the order in which they are applied, and how texts are re-encoded with them."""
 
-    def __init__(self, codecs: Sequence[Codec]) -> None:
-        self.codecs: Final = tuple(codecs)
-        self.in_parts: Final = tuple(codec for codec in codecs if codec.reads_in_parts)
+    row_type: ClassVar[type] = Codec
+    plural: ClassVar[str] = "codecs"
+
+    def __init__(self, rows: Sequence[Codec]) -> None:
+        super().__init__(rows)
+        self.in_parts: Final = tuple(codec for codec in rows if codec.reads_in_parts)
         """Those for a text of which only parts will be shown."""
-        self.as_a_whole: Final = tuple(codec for codec in codecs if not codec.reads_in_parts)
+        self.as_a_whole: Final = tuple(codec for codec in rows if not codec.reads_in_parts)
         """The others: lines mean nothing without the ones that they refer to."""
-        self._by_name: Final = {codec.name: codec for codec in codecs}
-        self._normalizing: Final = [codec for codec in codecs if codec.normal is not same]
+        self._normalizing: Final = [codec for codec in rows if codec.normal is not same]
 
     def reencode(
         self, text: str, count: Callable[[str], int], codecs: Sequence[Codec] | None = None
     ) -> Reencoded | None:
-        """Say *text* in fewer tokens as *count* counts them; `None` if nothing is won.
+        """Re-encode *text* in fewer tokens, as *count* counts them; `None` if too little is saved.
 
         By some *codecs* of the table only, if they are given. The result is only given if it saves
         enough and decodes to `normal(text)`. If it does not, some codec took its own text for an
@@ -100,24 +102,56 @@ class CodecTable:
         """
         if len(text) < _MIN_CHARS:
             return None
-        used = self.codecs if codecs is None else codecs
-        result = _apply(text, count, used, self._changed)
-        if result is None or self._says(result, text):
+        used = self.rows if codecs is None else codecs
+        result = self._apply(text, count, used)
+        if result is None or self._is_proven(result, text):
             return result
-        result = _apply(text, count, used, self._proven)
-        return result if result and self._says(result, text) else None
+        result = self._apply(text, count, used, each_proves_itself=True)
+        return result if result and self._is_proven(result, text) else None
+
+    def _apply(
+        self,
+        text: str,
+        count: Callable[[str], int],
+        codecs: Sequence[Codec],
+        *,
+        each_proves_itself: bool = False,
+    ) -> Reencoded | None:
+        """Apply every codec whose new form costs less; `None` if all save too little together."""
+        before: int | None = None
+        now, tokens = text, 0
+        framed, line_breaks = frame(text), text.count("\n")
+        by: list[str] = []
+        for codec in codecs:
+            if not (line_breaks or codec.on_one_line):
+                continue
+            if not codec.needs.are_met(framed, line_breaks):
+                continue
+            new = self._encode(codec, now)
+            if new is None or (each_proves_itself and not _proves_itself(codec, new, now)):
+                continue
+            if before is None:
+                before = tokens = count(text)
+            cost = count(new)
+            if cost < tokens:
+                now, tokens = new, cost
+                framed, line_breaks = frame(now), now.count("\n")
+                by.append(codec.name)
+        if before is None or before - tokens < max(_MIN_TOKENS, _MIN_SHARE * before):
+            return None
+        return Reencoded(now, tuple(by))
 
     def decode(self, encoded: Reencoded) -> str:
-        """Give the text back that was re-encoded, in its normal form.
+        """Return the text that was re-encoded, in its normal form.
 
         Raises `FormatError` for a text that `reencode` did not write.
         """
         text = encoded.text
         for name in reversed(encoded.by):
-            if name not in self._by_name:
-                known = ", ".join(self._by_name)
+            if name not in self.by_name:
+                known = ", ".join(self.by_name)
                 raise FormatError(f"no codec is called {name!r}; known are {known}")
-            text = self._by_name[name].decode(text)
+            text = self.by_name[name].decode(text)
         for codec in self._normalizing:
             if codec.name not in encoded.by:  # the others gave their normal form already
                 text = codec.normal(text)
@@ -133,70 +167,32 @@ class CodecTable:
             text = codec.normal(text)
         return text
 
-    def _says(self, result: Reencoded, text: str) -> bool:
-        """Tell whether *result* decodes to the data of *text*."""
+    def _encode(self, codec: Codec, text: str) -> str | None:
+        """Return what *codec* makes of a *text* with all that it needs; `None` for no change."""
+        new = codec.encode(text) if codec.sees(text) else None
+        return new if new != text else None
+
+    def _is_proven(self, result: Reencoded, text: str) -> bool:
+        """Return whether *result* decodes to the data of *text*."""
         try:
             return self.decode(result) == self.normal(text)
         except FormatError:
             return False
 
-    def _changed(self, codec: Codec, text: str) -> str | None:
-        """Return what *codec* makes of *text*; `None` if it changes nothing."""
-        new = codec.encode(text) if codec.sees(text) else None
-        return new if new != text else None
 
-    def _proven(self, codec: Codec, text: str) -> str | None:
-        """Return what *codec* makes of *text* if that decodes to the same data."""
-        new = self._changed(codec, text)
-        if new is None:
-            return None
-        try:
-            return new if codec.decode(new) == codec.normal(text) else None
-        except FormatError:
-            return None
-
-
-def _apply(
-    text: str,
-    count: Callable[[str], int],
-    codecs: Sequence[Codec],
-    new_form: Callable[[Codec, str], str | None],
-) -> Reencoded | None:
-    """Apply every codec whose new form costs less; `None` if all together save too little."""
-    before: int | None = None
-    now, tokens = text, 0
-    by: list[str] = []
-    has_lines = "\n" in text
-    for codec in codecs:
-        new = new_form(codec, now) if has_lines or codec.on_one_line else None
-        if new is None:
-            continue
-        if before is None:
-            before = tokens = count(text)
-        cost = count(new)
-        if cost < tokens:
-            now, tokens, has_lines = new, cost, "\n" in new
-            by.append(codec.name)
-    if before is None or before - tokens < max(_MIN_TOKENS, _MIN_SHARE * before):
-        return None
-    return Reencoded(now, tuple(by))
+def _proves_itself(codec: Codec, new: str, text: str) -> bool:
+    """Return whether *codec* alone decodes what it made of *text* to the same data."""
+    try:
+        return codec.decode(new) == codec.normal(text)
+    except FormatError:
+        return False
 
 
 TABLE: Final = CodecTable(CODECS)
 reencode: Final = TABLE.reencode
 decode: Final = TABLE.decode
 normal: Final = TABLE.normal
-
-
-def table_of(codecs: Sequence[Codec] | None) -> CodecTable:
-    """Return a table of what a caller chose; by default that of refold's own codecs.
-
-    Raises `ConfigError` for what is no codec, and for two of them with the same name.
-    """
-    if codecs is None:
-        return TABLE
-    check_rows("codecs", codecs, Codec)
-    return TABLE if tuple(codecs) == CODECS else CodecTable(codecs)
+table_of: Final = TABLE.choose
 
 
 class CachedCodecTable(CodecTable):
@@ -206,56 +202,52 @@ class CachedCodecTable(CodecTable):
     """
 
     def __init__(self, table: CodecTable) -> None:
-        super().__init__(table.codecs)
-        self._names: Final = _names_of(self.in_parts), _names_of(self.codecs)
-        self._known: dict[tuple[str, tuple[str, ...]], Reencoded | None] = {}
-        self._made: dict[tuple[str, str], str | None] = {}
+        super().__init__(table.rows)
+        self._names: Final = _names_of(self.in_parts), _names_of(self.rows)
+        self._results: dict[tuple[str, tuple[str, ...]], Reencoded | None] = {}
+        self._encoded: dict[tuple[str, str], str | None] = {}
         """What a codec made of a text: with some of the codecs first, then with all of them."""
-        self._said: dict[tuple[str, Reencoded], bool] = {}
-        """Whether a result says the same as its text."""
+        self._proven: dict[tuple[str, Reencoded], bool] = {}
 
     def reencode(
         self, text: str, count: Callable[[str], int], codecs: Sequence[Codec] | None = None
     ) -> Reencoded | None:
-        """Say *text* in fewer tokens, as it was said before if it was."""
+        """Re-encode *text*, or return what came of it before."""
         if codecs is None or codecs is self.in_parts:
             names = self._names[codecs is None]
         else:
             names = _names_of(codecs)
         key = text, names
-        if key not in self._known:
-            self._known[key] = super().reencode(text, count, codecs)
-        return self._known[key]
+        if key not in self._results:
+            self._results[key] = super().reencode(text, count, codecs)
+        return self._results[key]
 
-    def _says(self, result: Reencoded, text: str) -> bool:
+    def _is_proven(self, result: Reencoded, text: str) -> bool:
         key = text, result
-        if key not in self._said:
-            self._said[key] = super()._says(result, text)
-        return self._said[key]
+        if key not in self._proven:
+            self._proven[key] = super()._is_proven(result, text)
+        return self._proven[key]
 
-    def _changed(self, codec: Codec, text: str) -> str | None:
-        if not codec.sees(text):
-            return None
+    def _encode(self, codec: Codec, text: str) -> str | None:
         key = text, codec.name
-        if key not in self._made:
-            new = codec.encode(text)
-            self._made[key] = new if new != text else None
-        return self._made[key]
+        if key not in self._encoded:
+            self._encoded[key] = super()._encode(codec, text)
+        return self._encoded[key]
 
     def forget(self) -> None:
         """Forget everything: the counter has learned."""
-        self._known.clear()
+        self._results.clear()
         self.forget_steps()
 
     def keep_only(self, texts: Container[str]) -> None:
         """Forget what was made of all other texts."""
         self.forget_steps()
-        self._known = {key: made for key, made in self._known.items() if key[0] in texts}
+        self._results = {key: made for key, made in self._results.items() if key[0] in texts}
 
     def forget_steps(self) -> None:
-        """Forget what lies between a text and what was made of it: only one plan looks twice."""
-        self._made.clear()
-        self._said.clear()
+        """Forget what lies between a text and its result: only one plan asks for it twice."""
+        self._encoded.clear()
+        self._proven.clear()
 
 
 def _names_of(codecs: Sequence[Codec]) -> tuple[str, ...]:

@@ -9,16 +9,16 @@ import re
 from typing import Final
 
 from refold.codecs.base import Codec, cut_blocks, widths_of
+from refold.rows import Needs
 
 _ROW: Final = re.compile(r"\|.*\|")
+_ROW_BELOW: Final = re.compile(r"\n\|")
 _RULE: Final = re.compile(r":?-{2,}:?")
 
 
-def _sees(text: str) -> bool:
-    return "\n|" in text and "---" in text
-
-
 def _encode(text: str) -> str | None:
+    if "---" not in text:
+        return None
     out: list[str] = []
     for is_table, lines in cut_blocks(text.split("\n"), _is_row):
         if not is_table:
@@ -86,4 +86,4 @@ def _rule(cell: str, width: int) -> str:
     return cell[0] + "-" * (max(width, 3) - 2) + cell[-1]
 
 
-CODEC: Final = Codec(name="bar_table", sees=_sees, encode=_encode, decode=_decode)
+CODEC: Final = Codec(name="bar_table", encode=_encode, decode=_decode, needs=Needs(_ROW_BELOW))

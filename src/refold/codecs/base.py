@@ -9,6 +9,7 @@ from itertools import groupby
 from typing import Final
 
 from refold.errors import FormatError
+from refold.rows import Needs
 
 _WORD: Final = re.compile(r"[^\W\d_]{2,}|\d+")
 
@@ -18,7 +19,12 @@ def same(text: str) -> str:
     return text
 
 
-@dataclass(frozen=True, slots=True)
+def is_any(_text: str) -> bool:
+    """Return that any text will do."""
+    return True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Codec:
     """One way to say the same in fewer tokens.
 
@@ -29,15 +35,21 @@ class Codec:
     """
 
     name: str
-    sees: Callable[[str], bool]
-    """A cheap first test: may `encode` find anything?"""
     encode: Callable[[str], str | None]
     decode: Callable[[str], str]
     normal: Callable[[str], str] = same
+    needs: Needs = Needs()  # noqa: RUF009 - it is immutable
+    """What every text that it can shorten holds (`refold.rows.Needs`); by default, anything."""
+    sees: Callable[[str], bool] = is_any
+    """A cheap first test of what `needs` cannot say."""
     reads_in_parts: bool = True
     """Whether a line of the new form can be understood without others far above it."""
     on_one_line: bool = False
     """Whether it has a use for a text without line breaks."""
+
+    def applies_to(self, text: str) -> bool:
+        """Return, after a cheap test, whether `encode` may find anything in *text*."""
+        return self.needs(text) and self.sees(text)
 
 
 def count_words(text: str) -> int:

@@ -13,7 +13,8 @@ import re
 from typing import Final
 
 from refold.codecs.base import Codec, unreadable
-from refold.codecs.line_index import LineIndex, has_anchor_twice, read_count, spell_count
+from refold.codecs.line_index import MIN_ANCHOR, LineIndex, read_count, spell_count
+from refold.rows import Needs
 
 _END: Final = " follow as below the same line above]"
 _MARK: Final = re.compile(r"\[(\d\d?(?:\+99)*) lines" + re.escape(_END))
@@ -25,14 +26,10 @@ _MIN_TEXT: Final = 2 * _MIN_CHARS
 """In a shorter text no stretch that is worth a mark stands twice."""
 
 
-def _sees(text: str) -> bool:
-    return len(text) >= _MIN_TEXT and text.count("\n") > 2 * _MIN_LINES and _END not in text
-
-
 def _encode(text: str) -> str | None:
     lines = text.split("\n")
-    if not has_anchor_twice(lines):
-        return None
+    if not _has_stretch_twice(lines):
+        return None  # nearly every text ends here
     index = LineIndex()
     out: list[str] = []
     place = 0
@@ -49,6 +46,21 @@ def _encode(text: str) -> str | None:
             index.break_off()
             place += count
     return "\n".join(out) if len(out) < len(lines) else None
+
+
+def _has_stretch_twice(lines: list[str]) -> bool:
+    """Return whether a line that a mark may stand below comes again with the lines below it."""
+    anchors = [line for line in lines if len(line) >= MIN_ANCHOR]
+    if len(set(anchors)) == len(anchors):
+        return False
+    first: dict[str, int] = {}
+    for place, line in enumerate(lines, 1):
+        below = first.setdefault(line, place)
+        if below != place and len(line) >= MIN_ANCHOR:
+            stretch = lines[place : place + _MIN_LINES]
+            if lines[below : below + _MIN_LINES] == stretch:
+                return True
+    return False
 
 
 def _decode(text: str) -> str:
@@ -73,5 +85,9 @@ def _decode(text: str) -> str:
 
 
 CODEC: Final = Codec(
-    name="blocks", sees=_sees, encode=_encode, decode=_decode, reads_in_parts=False
+    name="blocks",
+    encode=_encode,
+    decode=_decode,
+    needs=Needs(lacks=(_END,), chars=_MIN_TEXT, line_breaks=2 * _MIN_LINES + 1),
+    reads_in_parts=False,
 )

@@ -10,17 +10,17 @@ import re
 from typing import Final
 
 from refold.codecs.base import Codec, count_words
+from refold.rows import Needs
 
 _DATED: Final = re.compile(r"(\[?)(\d{4}[-/]\d\d[-/]\d\d[T ])(?=\d\d:\d\d:\d\d)")
 _TIMED: Final = re.compile(r"(\[?)(?=\d\d:\d\d:\d\d)")
-_ANYWHERE: Final = re.compile(r"\n\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:")
+_BELOW: Final = re.compile(
+    r"\n[\[0-9](?s:(?<=.\n.))(?:(?<=\[)\d|(?<=\d))\d{3}[-/]\d\d[-/]\d\d[T ]\d\d:"
+)
+"""A line with a date that has another line above it."""
 _DATE_WORDS: Final = 3
 """A line with a date and so few words more is no entry of a log. From 1 to 6 the recorded results
 are the same."""
-
-
-def _sees(text: str) -> bool:
-    return _ANYWHERE.search(text) is not None
 
 
 def _encode(text: str) -> str | None:
@@ -53,4 +53,6 @@ def _decode(text: str) -> str:
     return "\n".join(out)
 
 
-CODEC: Final = Codec(name="dates", sees=_sees, encode=_encode, decode=_decode, reads_in_parts=False)
+CODEC: Final = Codec(
+    name="dates", encode=_encode, decode=_decode, needs=Needs(_BELOW), reads_in_parts=False
+)

@@ -9,13 +9,10 @@ import re
 from typing import Final
 
 from refold.codecs.base import Codec
+from refold.rows import Needs
 
 _START: Final = re.compile(r"diff --git (a/\S+) (b/\S+)")
 _BETWEEN: Final = ("index ", "old mode ", "new mode ", "similarity ", "rename ")
-
-
-def _sees(text: str) -> bool:
-    return "diff --git a/" in text
 
 
 def _encode(text: str) -> str | None:
@@ -54,4 +51,6 @@ def _decode(text: str) -> str:
     return "\n".join(out)
 
 
-CODEC: Final = Codec(name="diff_header", sees=_sees, encode=_encode, decode=_decode)
+CODEC: Final = Codec(
+    name="diff_header", encode=_encode, decode=_decode, needs=Needs("diff --git a/")
+)

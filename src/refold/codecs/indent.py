@@ -12,21 +12,20 @@ import re
 from typing import Final
 
 from refold.codecs.base import Codec, unreadable
+from refold.rows import Needs
 
 _HEADING: Final = re.compile(r"\[all indented by (\d{1,2}) (spaces|tabs)\]")
 _MARK: Final = "[all indented by "
 _END: Final = "[end of indented]"
 _INDENT: Final = re.compile(r" {4,99}|\t{1,99}")
-_INDENTED: Final = re.compile(r"\n(?: {4}|\t)")
 _MIN_LINES: Final = 12
 """Shorter blocks hardly pay for their mark: with 3, 6 or 24 lines, 3,050 recorded results save up
 to .04 % less."""
+_INDENTED: Final = re.compile(
+    rf"\n(?: {{4}}|\t)[^\n]*+(?:\n(?: {{4}}|\t)[^\n]*+|\n(?=\n)){{{_MIN_LINES - 1}}}"
+)
+"""So many indented and empty lines below each other."""
 _UNITS: Final = {"spaces": " ", "tabs": "\t"}
-
-
-def _sees(text: str) -> bool:
-    is_indented = _INDENTED.search(text) is not None
-    return is_indented and text.count("\n") >= _MIN_LINES and _MARK not in text
 
 
 def _encode(text: str) -> str | None:
@@ -91,4 +90,9 @@ def _decode(text: str) -> str:
     return "\n".join(out)
 
 
-CODEC: Final = Codec(name="indent", sees=_sees, encode=_encode, decode=_decode)
+CODEC: Final = Codec(
+    name="indent",
+    encode=_encode,
+    decode=_decode,
+    needs=Needs(_INDENTED, lacks=(_MARK,), line_breaks=_MIN_LINES),
+)

@@ -26,8 +26,9 @@ from refold.codecs.json_tree import (
     replace_documents,
     scan_documents,
 )
+from refold.rows import Needs
 
-_OPENING: Final = re.compile(r"\n[{\[]")
+_NEEDS: Final = Needs(re.compile(r"\n[{\[]"))
 _SURROGATE: Final = re.compile(r"[\ud800-\udfff]")
 # From a quote that no backslash is before: what one try passes over, no other one does.
 _LONG_STRING: Final = re.compile(rf'(?<!\\)"(?:[^"\\\n]|\\.){{{SHORT_LINES},}}+"')
@@ -37,10 +38,6 @@ class _Lines(list[Json]):
     """Records that stand on lines of their own."""
 
     __slots__ = ()
-
-
-def _sees(text: str) -> bool:
-    return text.startswith(("{", "[")) or _OPENING.search(text) is not None
 
 
 def _encode(text: str) -> str | None:
@@ -64,7 +61,7 @@ def open_texts(text: str) -> str | None:
 
 def may_open(text: str) -> bool:
     """Return, after a cheap test, whether there may be a long text in a document."""
-    if not _sees(text):
+    if not _NEEDS(text):
         return False
     if max(map(len, text.replace('\\"', "  ").split('"'))) < SHORT_LINES:
         return False  # many times as fast as the pattern
@@ -133,14 +130,14 @@ def _minified(value: Json) -> str:
 
 def _normal(text: str) -> str:
     """Return *text* with its JSON documents minified: numbers and order as they were."""
-    return replace_documents(text, find_documents(text), minify) if _sees(text) else text
+    return replace_documents(text, find_documents(text), minify) if _NEEDS(text) else text
 
 
 CODEC: Final = Codec(
     name="json_data",
-    sees=_sees,
     encode=_encode,
     decode=_decode,
     normal=_normal,
+    needs=_NEEDS,
     on_one_line=True,
 )

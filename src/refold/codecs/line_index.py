@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-_MIN_ANCHOR: Final = 10
+MIN_ANCHOR: Final = 10
 """A line shorter than this does not say where it stands."""
 _MAX_COUNT: Final = 99
 """The most that one number says: see `spell_count`."""
@@ -22,7 +22,7 @@ class LineIndex:
 
     def note(self, line: str) -> None:
         """Note a line that the reader sees next."""
-        if len(line) >= _MIN_ANCHOR and line not in self._first:
+        if len(line) >= MIN_ANCHOR and line not in self._first:
             self._first[line] = len(self._lines)
         self._lines.append(line)
 
@@ -31,7 +31,7 @@ class LineIndex:
         first, start = self._first, len(self._lines)
         self._lines += lines
         for place, line in enumerate(lines, start):
-            if len(line) >= _MIN_ANCHOR:
+            if len(line) >= MIN_ANCHOR:
                 first.setdefault(line, place)
 
     def break_off(self) -> None:
@@ -64,12 +64,6 @@ class LineIndex:
         while count < limit and lines[start + count] == seen[place + count]:
             count += 1
         return count
-
-
-def has_anchor_twice(lines: Iterable[str]) -> bool:
-    """Return whether one of *lines* comes again that says where it stands: without one, no mark."""
-    anchors = [line for line in lines if len(line) >= _MIN_ANCHOR]
-    return len(set(anchors)) < len(anchors)
 
 
 def spell_count(count: int) -> str:

@@ -12,20 +12,17 @@ from itertools import groupby
 from typing import Final
 
 from refold.codecs.base import Codec
+from refold.rows import Needs
 
 _ENTRY: Final = re.compile(
     r"([-dlbcps][-rwxsStT]{9}[.+@]?) +(\d{1,9}) +(\S{1,64})( +)(\S{1,64})( +)"
     r"(\d[\d.,]{0,20}[KMGTP]?) +([A-Z][a-z]{2}) +(\d{1,2}) +(\d\d:\d\d|\d{4}) (.*)"
 )
-_ANYWHERE: Final = re.compile(r"\n[-dlbcps][-r][-w][-xsS]")
+_ANYWHERE: Final = re.compile(r"\n[-dlbcps][-rwxsStT]{9}[.+@]? ")
 _RIGHT: Final = (False, True, False, False, True, False, True, True)
 """Which columns are padded on the left: links, size, day, time."""
 _MIN_WIDTHS: Final = (0, 0, 0, 0, 0, 0, 2, 5)
 """Day and time are padded even where no entry needs it."""
-
-
-def _sees(text: str) -> bool:
-    return _ANYWHERE.search(text) is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,4 +88,4 @@ def _decode(text: str) -> str:
     return _rewrite(text, _aligned)
 
 
-CODEC: Final = Codec(name="listing", sees=_sees, encode=_encode, decode=_decode)
+CODEC: Final = Codec(name="listing", encode=_encode, decode=_decode, needs=Needs(_ANYWHERE))

@@ -10,6 +10,8 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
+from refold.rows import Needs
+
 GAP: Final = "{}"
 MIN_LINES: Final = 3
 """A template is announced on a line of its own, so that two entries save nothing."""
@@ -33,7 +35,11 @@ _LEVEL: Final = re.compile(
     r"|\[(?:trace|debug|info|notice|warn|warning|error|fatal|critical)\]|level="
 )
 """How an entry without a time begins."""
-_BELOW: Final = re.compile(rf"\n(?:{_BARE.pattern}|{_UPTIME.pattern}|{_LEVEL.pattern})")
+_BELOW: Final = re.compile(
+    rf"\n(?=[0-9\[TDINWEFCl])(?:{_BARE.pattern}|{_UPTIME.pattern}|{_LEVEL.pattern})"
+)
+HAS_ENTRIES: Final = Needs((_MINUTES, _BELOW))
+"""Two looks that begin with a character each are far quicker than one that begins with either."""
 _TIME: Final = re.compile(rf"(?<!\d)\d?\d{_AFTER_HOUR}")
 _NO_ENTRY: Final = re.compile(r"\[again ×|\{(?!\"?[@\w]{1,20}\"?[=:]\"?\d{4}-\d\d-\d\d[T ]\d\d:)")
 """Repeats of the line above, and records that do not begin with their time."""
@@ -93,11 +99,8 @@ class _Words(dict[str, str]):
 
 
 def has_entries(text: str) -> bool:
-    """Return, after a cheap test, whether *text* may have entries; most texts have none."""
-    # Two looks that begin with a character each are far quicker than one that begins with either.
-    if _MINUTES.search(text) and len(_MINUTES.findall(text)) >= MIN_LINES:
-        return True
-    return _BELOW.search(text) is not None
+    """Return, after a cheap test, whether *text* may have enough entries."""
+    return len(_MINUTES.findall(text)) >= MIN_LINES or _BELOW.search(text) is not None
 
 
 def read_entries(lines: Iterable[str]) -> list[Entry]:

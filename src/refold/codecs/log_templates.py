@@ -23,6 +23,7 @@ from refold.codecs.base import Codec, unreadable
 from refold.codecs.line_index import spell_count
 from refold.codecs.log_groups import (
     GAP,
+    HAS_ENTRIES,
     Entry,
     Group,
     group_alike,
@@ -155,5 +156,10 @@ def _filled(between: list[str], line: str) -> str:
 
 
 CODEC: Final = Codec(
-    name="log_templates", sees=has_entries, encode=_encode, decode=_decode, reads_in_parts=False
+    name="log_templates",
+    encode=_encode,
+    decode=_decode,
+    needs=HAS_ENTRIES,
+    sees=has_entries,
+    reads_in_parts=False,
 )

@@ -16,18 +16,13 @@ import re
 from typing import Final
 
 from refold.codecs.base import Codec
+from refold.rows import Needs
 
 _PADDED: Final = re.compile(r"( {1,12})([1-9]\d{0,6})(→|\t|:|\|)")
 _PADDED_BELOW: Final = re.compile(rf"\n{_PADDED.pattern}")
 _MIN_LINES: Final = 3
 """Two lines have consecutive numbers by chance. With 2 the recorded results are the same, with 6
 five of 1,386 are no longer shorter."""
-
-
-def _sees(text: str) -> bool:
-    return "\n " in text and (
-        _PADDED.match(text) is not None or _PADDED_BELOW.search(text) is not None
-    )
 
 
 def _encode(text: str) -> str | None:
@@ -85,4 +80,9 @@ def _form_below(line: str) -> tuple[int, int, str]:
     return int(first[2]) + 1, len(first[1]) + len(first[2]), first[3]
 
 
-CODEC: Final = Codec(name="numbered", sees=_sees, encode=_encode, decode=_decode)
+CODEC: Final = Codec(
+    name="numbered",
+    encode=_encode,
+    decode=_decode,
+    needs=Needs("\n ", _PADDED_BELOW, line_breaks=_MIN_LINES),
+)

@@ -16,6 +16,7 @@ from collections.abc import Callable
 from typing import Final
 
 from refold.codecs.base import Codec
+from refold.rows import Needs
 
 _NAME: Final = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.@+~-")
 _FOLDERS: Final = re.compile(r"/(?:[A-Za-z0-9_.@+-]++/)+[A-Za-z0-9_.@+-]++")
@@ -28,13 +29,9 @@ _MIN_FOLDERS: Final = 12
 that is saved; 4 save .4 % more, with names that a reader must look up for a few characters each."""
 _MAX_FIRST: Final = 64
 """How far the first step of a path is read back; it bounds the time."""
-_MIN_SLASHES: Final = 4
-"""Two paths with a folder each. From 2 to 8 the recorded results are the same: it only saves
-trying."""
-
-
-def _sees(text: str) -> bool:
-    return _ELLIPSIS not in text and text.count("/") >= _MIN_SLASHES
+_FOUR_SLASHES: Final = re.compile(r"/[^/]*+/[^/]*+/[^/]*+/")
+"""Two paths with a folder each. From 2 to 8 slashes the recorded results are the same: it only
+saves trying."""
 
 
 def _encode(text: str) -> str | None:
@@ -101,9 +98,9 @@ def _note(folders: str, name: str, known: dict[str, str]) -> None:
 
 CODEC: Final = Codec(
     name="paths",
-    sees=_sees,
     encode=_encode,
     decode=_decode,
+    needs=Needs(_FOUR_SLASHES, lacks=(_ELLIPSIS,)),
     reads_in_parts=False,
     on_one_line=True,
 )

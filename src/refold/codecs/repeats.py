@@ -16,6 +16,7 @@ from itertools import pairwise
 from typing import Final
 
 from refold.codecs.base import Codec, unreadable
+from refold.rows import Needs, frame
 
 _TIME: Final = re.compile(
     r"(?:\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d|\d\d:\d\d:\d\d|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d)"
@@ -24,7 +25,9 @@ _TIME: Final = re.compile(
 _DATE: Final = re.compile(r"\d{4}-\d\d-\d\d[T ]|[A-Z][a-z]{2} [ \d]\d ")
 _MAX_TIME: Final = 36
 """So many characters may stand at the beginning of a line up to the end of the time."""
-_TIMED: Final = re.compile(rf"\n\[?{_TIME.pattern}")
+_TIMED: Final = re.compile(rf"\n(?=[\[0-9JFMASOND])\[?{_TIME.pattern}")
+_THRICE: Final = re.compile(r"\n([^\n]++)(?=\n\1\n\1\n)")
+"""A line that is repeated often enough."""
 _TIME_STARTS: Final = frozenset("[0123456789JFMASOND")
 """Digits and the first letters of months."""
 _AGAIN: Final = re.compile(r"\[again ×(\d{1,2})(?: at (.+))?\]")
@@ -35,13 +38,9 @@ _MAX_COUNT: Final = 99
 """Longer runs are counted in several steps: small counts cannot be taken for values."""
 
 
-def _sees(text: str) -> bool:
-    return text.count("\n") > _MIN_REPEATS and _MARK not in text
-
-
 def _encode(text: str) -> str | None:
     lines = text.split("\n")
-    if not _may_repeat(lines) and not (_TIMED.search(text) and _may_repeat_at_times(lines)):
+    if not _THRICE.search(frame(text)) and not _may_repeat_at_times(lines):
         return None  # nearly every text ends here
     out: list[str] = []
     place = 0
@@ -55,13 +54,6 @@ def _encode(text: str) -> str | None:
             out += _marks(count, times)
         place = end
     return "\n".join(out) if len(out) < len(lines) else None
-
-
-def _may_repeat(lines: list[str]) -> bool:
-    """Return whether a line comes three times in a row."""
-    if len(set(lines)) > len(lines) - _MIN_REPEATS:
-        return False
-    return any(a == b == c for a, b, c in zip(lines, lines[1:], lines[2:], strict=False))
 
 
 def _may_repeat_at_times(lines: list[str]) -> bool:
@@ -135,4 +127,9 @@ def _decode(text: str) -> str:
     return "\n".join(out)
 
 
-CODEC: Final = Codec(name="repeats", sees=_sees, encode=_encode, decode=_decode)
+CODEC: Final = Codec(
+    name="repeats",
+    encode=_encode,
+    decode=_decode,
+    needs=Needs((_THRICE, _TIMED), lacks=(_MARK,), line_breaks=_MIN_REPEATS + 1),
+)

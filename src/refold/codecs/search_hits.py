@@ -11,16 +11,13 @@ import re
 from typing import Final
 
 from refold.codecs.base import Codec, count_words
+from refold.rows import Needs
 
 _HIT: Final = re.compile(r"([^\s:]++):(?=\s*+\S)")
 _TWICE: Final = re.compile(r"\n([^\s:]++)[:-](?=.*\n\1[:-])")
-"""Two lines, one below the other, that may be hits in the same file; after a line break."""
+"""Two lines, one below the other, that may be hits in the same file."""
 _PLACE: Final = re.compile(r":\d{1,7}:|-\d{1,7}-|:")
 _SHORT: Final = re.compile(r":|-\d{1,7}-")
-
-
-def _sees(text: str) -> bool:
-    return ":" in text and ("/" in text or "." in text) and _TWICE.search("\n" + text) is not None
 
 
 def _encode(text: str) -> str | None:
@@ -63,4 +60,6 @@ def _decode(text: str) -> str:
     return "\n".join(out)
 
 
-CODEC: Final = Codec(name="search_hits", sees=_sees, encode=_encode, decode=_decode)
+CODEC: Final = Codec(
+    name="search_hits", encode=_encode, decode=_decode, needs=Needs(":", ("/", "."), _TWICE)
+)

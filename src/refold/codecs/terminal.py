@@ -9,6 +9,7 @@ import re
 from typing import Final
 
 from refold.codecs.base import Codec
+from refold.rows import Needs
 
 _CONTROL: Final = re.compile(
     r"\x1b(?:\[[0-?]*[ -/]*[@-~]"  # colours, cursor moves, erasing
@@ -19,20 +20,12 @@ _ERASE: Final = re.compile(r"\x1b\[[012]?K")
 _BLANKS: Final = " \t"
 # It goes from line break to line break: four times as fast as looking for either blank before one.
 _BLANK_END: Final = re.compile(r"\n(?<=[ \t]\n)")
-
-
-def _sees(text: str) -> bool:
-    return (
-        "\x1b" in text
-        or "\r" in text
-        or text.endswith((" ", "\t"))
-        or _BLANK_END.search(text) is not None
-    )
+NEEDS: Final = Needs(("\x1b", "\r", _BLANK_END))
 
 
 def _clean(text: str) -> str:
     """Return *text* as a terminal would show it in the end."""
-    if not _sees(text):
+    if not NEEDS(text):
         return text
     if "\x1b" not in text and "\r" not in text:
         return "\n".join([line.rstrip(_BLANKS) for line in text.split("\n")])
@@ -70,9 +63,9 @@ def _encode(text: str) -> str | None:
 
 CODEC: Final = Codec(
     name="terminal",
-    sees=_sees,
     encode=_encode,
     decode=lambda text: text,
     normal=_clean,
+    needs=NEEDS,
     on_one_line=True,
 )

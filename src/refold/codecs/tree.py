@@ -15,16 +15,13 @@ import re
 from typing import Final
 
 from refold.codecs.base import Codec, unreadable
+from refold.rows import Needs
 
 _DRAWN: Final = re.compile(r"((?:│   |    )*)(├|└)── (.+)")
 _SHORT: Final = re.compile(r"( *)(├|└)(.+)")
 _STEP: Final = 4
 """Characters that `tree` draws for each level."""
 _BARS: Final = {"├": "│   ", "└": "    "}
-
-
-def _sees(text: str) -> bool:
-    return "├── " in text
 
 
 def _encode(text: str) -> str | None:
@@ -55,4 +52,4 @@ def _decode(text: str) -> str:
     return "\n".join(out)
 
 
-CODEC: Final = Codec(name="tree", sees=_sees, encode=_encode, decode=_decode)
+CODEC: Final = Codec(name="tree", encode=_encode, decode=_decode, needs=Needs("├── "))

@@ -10,9 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Final
+from typing import ClassVar, Final
 
-from refold.checks import check_rows
 from refold.errors import ConfigError
 from refold.kinds import (
     build_output,
@@ -42,6 +41,7 @@ from refold.kinds.base import (
     take_sample,
     unwrap,
 )
+from refold.rows import Table
 
 __all__ = [
     "ERROR",
@@ -80,15 +80,18 @@ _PLAIN_LINE: Final = re.compile(r"[^\n{\[<:]{0,1000}+\Z")
 _ROWS_END: Final = re.compile(r"(?<=\n)\]")
 
 
-class KindTable:
+class KindTable(Table[Kind]):
     """Kinds in the order in which they claim texts; what none of them claims is prose."""
 
-    def __init__(self, kinds: Sequence[Kind]) -> None:
-        self._kinds: Final = tuple(kinds)
-        self._sure: Final = tuple((kind, kind.is_sure) for kind in kinds if kind.is_sure)
-        self._on_one_line: Final = tuple(kind for kind in kinds if kind.on_one_line)
-        self._by_name: Final = {kind.name: kind for kind in (*KINDS, *kinds)}
-        self._unproven: Final = frozenset(kind.name for kind in kinds if kind not in KINDS)
+    row_type: ClassVar[type] = Kind
+    plural: ClassVar[str] = "kinds"
+
+    def __init__(self, rows: Sequence[Kind]) -> None:
+        super().__init__(rows)
+        self._sure: Final = [(kind, kind.is_sure) for kind in rows if kind.is_sure]
+        self._on_one_line: Final = tuple(kind for kind in rows if kind.on_one_line)
+        self._by_name: Final = {kind.name: kind for kind in (*KINDS, *rows)}
+        self._unproven: Final = frozenset(kind.name for kind in rows if kind not in KINDS)
 
     def kind_of(self, text: str, tool: str = "", arguments: str = "") -> str:
         """Name the kind of *text*; the *tool* that wrote it and its *arguments* are hints."""
@@ -100,7 +103,7 @@ class KindTable:
         for kind, is_sure in self._sure:
             if is_sure(sample):
                 return kind.name
-        claimed = _first(self._kinds, sample)
+        claimed = _first(self.rows, sample)
         if claimed is prose.KIND and is_plain_json(text):
             return json_records.KIND.name  # prose inside of a frame whose fields are whole, too
         return claimed.name
@@ -128,23 +131,17 @@ def _check_tiles(text: str, kind: str, pieces: Pieces) -> None:
 
 
 def _first(kinds: Sequence[Kind], sample: Sample) -> Kind:
-    return next((kind for kind in kinds if kind.claims(sample)), prose.KIND)
+    framed, lines = f"{sample.block}\n", len(sample.lines)
+    for kind in kinds:
+        if kind.needs.are_met(framed, lines) and kind.claims(sample):
+            return kind
+    return prose.KIND
 
 
 TABLE: Final = KindTable(KINDS)
 kind_of: Final = TABLE.kind_of
 split: Final = TABLE.split
-
-
-def table_of(kinds: Sequence[Kind] | None) -> KindTable:
-    """Return a table of what a caller chose; by default that of refold's own kinds.
-
-    Raises `ConfigError` for what is no kind, and for two of them with the same name.
-    """
-    if kinds is None:
-        return TABLE
-    check_rows("kinds", kinds, Kind)
-    return TABLE if tuple(kinds) == KINDS else KindTable(kinds)
+table_of: Final = TABLE.choose
 
 
 def _set_rows_apart(text: str, pieces: Pieces) -> Pieces:

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
+from refold.rows import Needs
+
 _HEAD: Final = 8_000
 """Characters of the head that are looked at. From 2,000 to 16,000 at most one of 3,503 recorded
 results is of another kind."""
@@ -105,6 +107,11 @@ def take_sample(text: str, tool: str, arguments: str) -> Sample:
     return Sample(text, lines, tool, arguments, is_unwrapped=is_unwrapped)
 
 
+def is_any(_sample: Sample) -> bool:
+    """Return that any text will do."""
+    return True
+
+
 LONG: Final = 220
 """A piece is hardly ever longer than this many characters; longer lines are cut."""
 
@@ -194,15 +201,17 @@ OTHER_FRAME: Final = Grade("frame", 0.3, room=200)
 PASSED: Final = Grade("passed", 0.2, room=200)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Kind:
     """One kind of tool result: a row of the table."""
 
     name: str
-    claims: Callable[[Sample], bool]
-    """Returns, from a sample, whether a text is of this kind."""
     split: Callable[[str], Pieces]
     """Cut a text of this kind into pieces."""
+    claims: Callable[[Sample], bool] = is_any
+    """Returns, from a sample, whether a text is of this kind."""
+    needs: Needs = Needs()  # noqa: RUF009 - it is immutable
+    """What the sampled lines of every such text hold: `refold.rows.Needs`; by default anything."""
     is_sure: Callable[[Sample], bool] | None = None
     """Returns whether a text is clearly of this kind; asked before any kind may claim it."""
     on_one_line: bool = False

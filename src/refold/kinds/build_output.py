@@ -10,6 +10,7 @@ from typing import Final
 from refold.kinds._errors import find_in_output, find_starts, settle
 from refold.kinds._lines import any_of, line_pattern, line_rules, tile
 from refold.kinds.base import BAD_SUMMARY, DETAIL, EVIDENCE, NOISE, SUMMARY, Kind, Pieces, Sample
+from refold.rows import Needs
 
 _SURE_STEP: Final = any_of(
     r"(?:Compiling|Checking|Building|Downloaded|Documenting|Fresh) [\w-]++ v[0-9]",  # cargo
@@ -47,8 +48,8 @@ _BARE: Final = re.compile(
 _IS_BARE: Final = line_pattern(rf"{_PLACE}\S")
 _HAS_PLACE: Final = re.compile(r":[0-9]++:[0-9]++: ")
 _IS_STEP: Final = line_pattern(rf"[ \t]*+(?=[BCDFGHRSU>\[acglmn]){_SURE_STEP}")
-_SIGNS, _WORDS = (":", "-->"), ("error", "warning", "note", "-->")
-"""One of either is in every diagnostic; the first are looked for at once."""
+_NEEDS: Final = Needs(("error", "warning", "-->", "note", _HAS_PLACE, _IS_STEP))
+"""One of the first four is in every diagnostic that says how bad it is."""
 _IS_STEP_OR_DIAGNOSTIC: Final = line_pattern(
     r"[^\s:(][^\n:(]{0,200}+"
     r"(?::[0-9]++(?::[0-9]++)?: (?:fatal )?(?:error|warning|note)\b"
@@ -70,8 +71,7 @@ _MARKS: Final = line_rules(
 
 
 def _claims(sample: Sample) -> bool:
-    may_diagnose = sample.has(*_SIGNS) and sample.has(*_WORDS)
-    steps = sample.count(_IS_STEP_OR_DIAGNOSTIC if may_diagnose else _IS_STEP)
+    steps = sample.count(_IS_STEP_OR_DIAGNOSTIC)
     if _HAS_PLACE.search(sample.block) and not sample.was_search:
         steps = max(steps, sample.count(_IS_BARE))
     return steps >= 2 and steps >= 0.3 * len(sample.lines)
@@ -84,4 +84,4 @@ def split_build(text: str) -> Pieces:
     return tile(text, marks, settle(text, errors, marks))
 
 
-KIND: Final = Kind(name="build_output", claims=_claims, split=split_build)
+KIND: Final = Kind(name="build_output", claims=_claims, needs=_NEEDS, split=split_build)

@@ -7,6 +7,7 @@ from typing import Final
 from refold.kinds._errors import split_source
 from refold.kinds._lines import any_of, line_pattern, line_rules
 from refold.kinds.base import HEADING, NOISE, Grade, Kind, Pieces, Sample
+from refold.rows import Needs
 
 _NAMED: Final = Grade("heading", 1.5, leads=True)
 """Which file is changed."""
@@ -44,4 +45,4 @@ def split_diff(text: str) -> Pieces:
     return split_source(text, _MARKS(text))
 
 
-KIND: Final = Kind(name="diff", claims=_claims, split=split_diff)
+KIND: Final = Kind(name="diff", claims=_claims, needs=Needs(_HEADER), split=split_diff)

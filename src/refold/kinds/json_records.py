@@ -22,6 +22,7 @@ from refold.kinds._json_members import (
 )
 from refold.kinds._lines import GradesByLine, Spot, join, tile
 from refold.kinds.base import ERROR, LONG, WARNING, Kind, Pieces, Sample
+from refold.rows import Needs
 
 _STRING: Final = r'(?:"(?:[^"\\\n]++|\\.)*+"?+|\'(?:[^\'\\\n]++|\\.)*+\'?+)'
 _BAD: Final = (
@@ -110,5 +111,10 @@ def _said_from(place: int, text: str) -> bytes:
 
 
 KIND: Final = Kind(
-    name="json_records", claims=_claims, on_one_line=True, is_excerpted=False, split=split_json
+    name="json_records",
+    claims=_claims,
+    needs=Needs(("{", "[")),
+    on_one_line=True,
+    is_excerpted=False,
+    split=split_json,
 )

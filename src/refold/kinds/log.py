@@ -10,6 +10,7 @@ from typing import Final
 from refold.kinds._errors import find_in_output, find_starts, settle
 from refold.kinds._lines import any_of, line_pattern, line_rules, tile
 from refold.kinds.base import Grade, Kind, Pieces, Sample
+from refold.rows import Needs
 
 _DEBUG: Final = Grade("boilerplate", 0.3, room=120)
 _ENTRY: Final = Grade("entry", 1.0)
@@ -46,7 +47,7 @@ _place: Final = attrgetter("place")
 
 
 def _claims(sample: Sample) -> bool:
-    return len(sample.lines) >= 3 and sample.share(_IS_ENTRY) >= 0.5
+    return sample.share(_IS_ENTRY) >= 0.5
 
 
 def split_log(text: str) -> Pieces:
@@ -56,4 +57,6 @@ def split_log(text: str) -> Pieces:
     return tile(text, marks, settle(text, errors, marks))
 
 
-KIND: Final = Kind(name="log", claims=_claims, split=split_log)
+KIND: Final = Kind(
+    name="log", claims=_claims, needs=Needs(_IS_ENTRY, line_breaks=3), split=split_log
+)

@@ -7,7 +7,7 @@ from typing import Final
 
 from refold.kinds._errors import find_in_output, settle
 from refold.kinds._lines import GradesByLine, join, tile
-from refold.kinds.base import PLAIN, Kind, Pieces, Sample
+from refold.kinds.base import PLAIN, Kind, Pieces
 
 # `refold.scan.sentences` knows abbreviations and wrapped lines better, but takes far longer;
 # a cut at "e.g. " costs nothing here, where short neighbours are joined again.
@@ -22,10 +22,6 @@ _END: Final = re.compile(
 )
 _ROW: Final = re.compile(r"^[ \t]*+\|[^\n]*+\n?", re.MULTILINE)
 """A row of a table, which stays whole."""
-
-
-def _claims(_sample: Sample) -> bool:
-    return True
 
 
 def split_prose(text: str) -> Pieces:
@@ -56,6 +52,4 @@ def _outside_rows(text: str, ends: list[int]) -> list[int]:
     return outside + ends[at:]
 
 
-KIND: Final = Kind(
-    name="prose", claims=_claims, on_one_line=True, is_excerpted=False, split=split_prose
-)
+KIND: Final = Kind(name="prose", on_one_line=True, is_excerpted=False, split=split_prose)

@@ -8,6 +8,7 @@ from refold.kinds._errors import split_output
 from refold.kinds._frames import FRAME, LIBRARY
 from refold.kinds._lines import GradesByLine, line_pattern
 from refold.kinds.base import OTHER_FRAME, Grade, Kind, Pieces, Sample
+from refold.rows import Needs
 
 _FRAME: Final = Grade("frame", 1.5)
 """A frame that belongs to no error line, or comes after many."""
@@ -40,4 +41,4 @@ def split_trace(text: str) -> Pieces:
     return split_output(text, marks)
 
 
-KIND: Final = Kind(name="stack_trace", claims=_claims, split=split_trace)
+KIND: Final = Kind(name="stack_trace", claims=_claims, needs=Needs(_IS_FRAME), split=split_trace)

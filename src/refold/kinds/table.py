@@ -8,6 +8,7 @@ from typing import Final
 from refold.kinds._errors import split_source
 from refold.kinds._lines import END, any_of, line_rules
 from refold.kinds.base import NOISE, TABLE_HEAD, Grade, Kind, Pieces, Sample
+from refold.rows import Needs
 
 _ROW: Final = Grade("record", 1.0)
 
@@ -22,7 +23,7 @@ _PROSE_GAP: Final = re.compile(r"[,;] ")
 
 def _claims(sample: Sample) -> bool:
     lines = sample.lines
-    return len(lines) >= 3 and any(_agree(lines, mark, least) for mark, least in _COLUMNS)
+    return any(_agree(lines, mark, least) for mark, least in _COLUMNS)
 
 
 def _agree(lines: list[str], mark: str, least: int) -> bool:
@@ -46,4 +47,9 @@ def split_table(text: str) -> Pieces:
     return split_source(text, marks)
 
 
-KIND: Final = Kind(name="table", claims=_claims, split=split_table)
+KIND: Final = Kind(
+    name="table",
+    claims=_claims,
+    needs=Needs(("\t", ",", ";", "|"), line_breaks=3),
+    split=split_table,
+)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from operator import methodcaller
 from typing import Final
 
 from refold.kinds._errors import split_output
@@ -23,8 +22,8 @@ from refold.kinds.base import (
     Grade,
     Kind,
     Pieces,
-    Sample,
 )
+from refold.rows import Needs
 
 _WHOLE: Final = 5
 """So many failures are kept in full; of later ones the name and what is new."""
@@ -148,14 +147,10 @@ _IS_RUN: Final = line_pattern(
         r"\[(?: RUN      |       OK |  FAILED  |={10})\]",
     )
 )
-_VERDICTS: Final = ("... ok", "... FAILED", "... ERROR", "... FAIL", " PASSED", " FAILED")
-_HAS_VERDICT: Final = methodcaller("endswith", _VERDICTS)
-
-
-def _claims(sample: Sample) -> bool:
-    if _IS_RUN.search(sample.block):
-        return True
-    return any(map(_HAS_VERDICT, sample.lines))
+_VERDICT: Final = re.compile(
+    r"\n(?:(?<=\.\.\. ok\n)|(?<=\.\.\. ERROR\n)|(?<=\.\.\. FAIL\n)|(?<= PASSED\n)|(?<= FAILED\n))"
+)
+"""At the end of a line."""
 
 
 def split_tests(text: str) -> Pieces:
@@ -233,4 +228,4 @@ def _grade_detail(text: str, start: int) -> Grade:
     return OTHER_FRAME if LIBRARY.search(line) else EVIDENCE
 
 
-KIND: Final = Kind(name="test_run", claims=_claims, split=split_tests)
+KIND: Final = Kind(name="test_run", needs=Needs((_IS_RUN, _VERDICT)), split=split_tests)

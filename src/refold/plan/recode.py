@@ -120,7 +120,7 @@ def may_save(
     texts = [text for _, text in _find_data(messages, whole)]
     if sum(map(tokens, texts)) < least:
         return False  # whatever they are for
-    return least <= sum(tokens(text) for text in texts if any(c.sees(text) for c in codecs))
+    return least <= sum(tokens(text) for text in texts if any(c.applies_to(text) for c in codecs))
 
 
 def _find_data(

@@ -13,10 +13,9 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from refold.cli.document import parse_document
-from refold.cli.explain import print_explanation
+from refold.cli.explain import draw_pieces, print_explanation
 from refold.cli.folding import fold_file
-from refold.cli.preview import explain_rows
-from refold.cli.render import draw_pieces
+from refold.cli.options import Preview
 from refold.cli.terminal import wrap
 from refold.lazy import Lazy
 from refold.report.story import Row
@@ -42,9 +41,10 @@ class Screen(io.StringIO):
 
 
 def rows(count: int) -> list[Row]:
-    document, _ = parse_document(jsonl(chat(count)).decode(), "chat")
-    folded = fold_file(document, Options(trace=True), MemoryStore())
-    return list(explain_rows(document, folded, "auto"))
+    document = parse_document(jsonl(chat(count)).decode(), "chat")
+    options = Options(trace=True)
+    folded = fold_file(document, options, MemoryStore())
+    return list(Preview(document=document, folded=folded, options=options).rows())
 
 
 def test_the_first_rows_are_to_be_read_before_the_last_are_drawn() -> None:

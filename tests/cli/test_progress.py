@@ -27,7 +27,7 @@ def long_file(path: Path) -> Path:
 
 def test_the_share_of_the_work_is_told() -> None:
     progress = Progress()
-    document, _ = parse_document(jsonl(chat()).decode(), "chat.jsonl")
+    document = parse_document(jsonl(chat()).decode(), "chat.jsonl")
     fold_file(document, Options(recency_window=0), MemoryStore(), progress)
     assert progress.share is not None
     assert progress.share() == 1

@@ -82,7 +82,7 @@ def test_from_a_store_into_one_json_document(
     assert refold("uncompress", "two", "--one-layer").out == Path("one").read_bytes()
     document = json.loads(Path("two").read_bytes())
     back = uncompress(document["messages"], document["verbatim"])
-    assert back.messages == parse_document(before.decode(), "")[0].messages
+    assert back.messages == parse_document(before.decode(), "").messages
 
 
 def test_from_one_json_document_into_a_store(refold: Refold, file: Path) -> None:

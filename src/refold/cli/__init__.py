@@ -43,9 +43,11 @@ COMMANDS: Final[Mapping[str, str]] = {
 
 _OK: Final = 0
 _ERROR: Final = 1
+MISSING: Final = 3
 _OVER_BUDGET: Final = 4
+SET_ASIDE: Final = 5
 _INTERRUPTED: Final = 130
-"""Exit codes; 130 is what shells use for an interrupt."""
+"""Exit codes: 2 is click's for wrong usage, and 130 is what shells use for an interrupt."""
 
 _EXIT_CODES: Final = """\b
 Exit codes: 0 fine; 1 bad input or another error; 2 wrong usage;

@@ -21,7 +21,8 @@ from refold.batch.engines import Engine
 from refold.batch.job import Job, Report, Shard
 from refold.batch.output import REJECTED
 from refold.batch.run import ENGINES, BatchResult, run_batch
-from refold.cli.io import say, write_json
+from refold.cli import SET_ASIDE
+from refold.cli.files import write_json
 from refold.cli.options import (
     Share,
     fold_options,
@@ -30,13 +31,10 @@ from refold.cli.options import (
     quiet_option,
     store_option,
 )
-from refold.cli.render import make_console
-from refold.cli.terminal import action_word, clean
+from refold.cli.terminal import action_word, clean, make_console, say
 from refold.report.pieces import say_count
 from refold.stores.opening import read_keys
 
-_SET_ASIDE: Final = 5
-"""The exit code if records were set aside."""
 _SLOWEST: Final = 3
 """How many of the slowest records are named: enough to see a pattern. A guess."""
 _LOG_SECONDS: Final = 30.0
@@ -146,7 +144,7 @@ def command(
     if rejected:
         what = "1 record" if rejected == 1 else f"{rejected:,} records"
         say(f"{what} set aside in {Path(out) / REJECTED}", quiet=quiet)
-    return _SET_ASIDE if rejected else 0
+    return SET_ASIDE if rejected else 0
 
 
 def _summary(result: BatchResult, price: float | None) -> dict[str, Any]:

@@ -3,15 +3,37 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
-from contextlib import ExitStack
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import click
 
-from refold.cli.document import Document
-from refold.cli.folding import FoldedFile, fold_file, may_be_folded
-from refold.cli.io import STDIO, dump_envelope, is_stream, read_document, say, write_text
+from refold.cli.document import Document, dump_envelope
+from refold.cli.files import (
+    STDIO,
+    ReadOnlyStore,
+    check_out,
+    embedded_entries,
+    find_known,
+    is_missing,
+    is_same_file,
+    is_stream,
+    open_embedded,
+    read_document,
+    sidecar_of,
+    write_text,
+)
+from refold.cli.folding import (
+    LINES_PREFIX,
+    FoldedFile,
+    fold_file,
+    may_be_folded,
+    scope_store,
+    unfold_file,
+)
 from refold.cli.options import (
     Share,
     check_budget,
@@ -24,21 +46,17 @@ from refold.cli.options import (
     set_budget,
     store_option,
 )
-from refold.cli.originals import (
-    Sidecar,
-    check_out,
-    embed_originals,
-    inherit,
-    locating_nesting_errors,
-    open_embedded,
-    sidecar_of,
-)
-from refold.cli.terminal import clean, count_of, percent_saved, working
-from refold.errors import StoreError
+from refold.cli.terminal import clean, count_of, percent_saved, say, working
+from refold.errors import FormatError, NestingError, StoreError
+from refold.messages.provenance import LINK_PREFIX, read_link, read_provenance
 from refold.result import ModelReport
 from refold.scan.tokens.choose import encoding_for
 from refold.stores import Store
-from refold.stores.opening import open_store, without_secrets
+from refold.stores.base import OpenStore
+from refold.stores.codec import MAX_DEPTH, encode_value
+from refold.stores.opening import is_file, open_store, without_secrets
+from refold.stores.sqlite_file import copy_entries
+from refold.stores.upkeep import copy_store
 
 _EPILOG = """\b
 Examples:
@@ -99,13 +117,13 @@ def command(
             "--store STORE, or --json (they go into the output)"
         )
     options = set_budget(options, budget, document)
-    with ExitStack() as stack, locating_nesting_errors(document):
+    with ExitStack() as stack, _locating_nesting_errors(document):
         if store is not None:
-            inherit(document, file, store)
+            _inherit(document, file, store)
         elif out is not None and not as_json:
-            inherit(document, file, str(sidecar_of(out)))
+            _inherit(document, file, str(sidecar_of(out)))
         if as_json:
-            document = embed_originals(document, file, store)
+            document = _embed_originals(document, file, store)
         chosen, place = _choose_store(document, out, store, as_json, stack)
         with working("folding", chars=len(document.text()), quiet=quiet) as progress:
             folded = fold_file(document, options, chosen, progress, summarizer=summarizer)
@@ -127,7 +145,7 @@ def _choose_store(
     if as_json or out is None:
         return open_embedded(document), "the output"
     sidecar = sidecar_of(out)
-    return Sidecar(sidecar, stack), str(sidecar)
+    return _Sidecar(sidecar, stack), str(sidecar)
 
 
 def _spell(folded: FoldedFile, document: Document, as_json: bool) -> str:
@@ -172,3 +190,94 @@ def _tell_model(report: ModelReport, name: str) -> str:
     if report.failures:
         said += f"; {len(report.failures):,} failed: {clean(report.failures[0])}"
     return said
+
+
+class _Sidecar:
+    """A store beside a file: it is there once something is put into it, not before."""
+
+    def __init__(self, path: Path, stack: ExitStack) -> None:
+        self._path = path
+        self._stack = stack
+        self._store: OpenStore | None = None
+
+    def put(self, entries: Mapping[str, Any]) -> None:
+        """Keep *entries*, in a new file if need be."""
+        self._open().put(entries)
+
+    def get(self, keys: Iterable[str]) -> dict[str, Any]:
+        """Return what is known; nothing while there is no file."""
+        if self._store is None and not self._path.exists():
+            return {}
+        return self._open().get(keys)
+
+    def _open(self) -> OpenStore:
+        if self._store is None:
+            self._store = self._stack.enter_context(open_store(self._path))
+        return self._store
+
+
+def _inherit(document: Document, source: str, target: str) -> None:
+    """Let a store know what is known of the originals of *source*: its stand-ins travel along."""
+    known = sidecar_of(source)
+    if document.verbatim is not None:
+        with open_store(target) as store:
+            scope_store(store, document).put(embedded_entries(document))
+    elif source != STDIO and known.exists() and not is_same_file(target, str(known)):
+        if is_file(target):
+            copy_entries(known.absolute(), Path(target).absolute())
+        else:
+            with open_store(known, read_only=True) as old, open_store(target) as new:
+                copy_store(old, new)
+
+
+@contextmanager
+def _locating_nesting_errors(document: Document) -> Iterator[None]:
+    """Say which line a store refuses, and where else its originals could be kept."""
+    try:
+        yield
+    except NestingError as error:
+        line = next((item.line for item in document.items if not _is_storable(item.wire)), 0)
+        raise FormatError(
+            f"nested more than {MAX_DEPTH} levels deep, which no store takes; "
+            "use --json without --store: the originals then go into the output",
+            f"{document.name}, line {line}" if line else document.name,
+        ) from error
+
+
+def _is_storable(wire: Any) -> bool:
+    try:
+        encode_value("", wire)
+    except NestingError:
+        return False
+    return True
+
+
+def _embed_originals(document: Document, path: str, store_path: str | None) -> Document:
+    """Return *document* with the originals of its stand-ins in it, wherever they are now.
+
+    A store that is not there yet is no place to look.
+    """
+    known = None if store_path is None or is_missing(store_path) else store_path
+    with ExitStack() as stack:
+        found = find_known(document, path, known, stack)
+        if found is None or isinstance(found, Mapping):
+            return document
+        reader = ReadOnlyStore(scope_store(found, document))
+        unfold_file(document, reader, one_layer=False)
+    verbatim = _verbatim(document.messages, reader.found)
+    return replace(document, verbatim={**(document.verbatim or {}), **verbatim})
+
+
+def _verbatim(messages: Iterable[Mapping[str, Any]], found: Mapping[str, Any]) -> dict[str, Any]:
+    """Name the originals that a store had by the ids that the stand-ins call them."""
+    notes = {key: found[key] for key in found if key.startswith((LINK_PREFIX, LINES_PREFIX))}
+    links = [read_link(notes[key]) for key in notes if key.startswith(LINK_PREFIX)]
+    wires = [*messages, *(wire for wire in found.values() if isinstance(wire, Mapping))]
+    originals = {
+        id_: found[key]
+        for provenance in (*links, *map(read_provenance, wires))
+        if provenance is not None
+        for id_, key in zip(provenance.ids, provenance.digests or provenance.ids, strict=True)
+        if key in found
+    }
+    return {**originals, **notes}

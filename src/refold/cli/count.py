@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
-import click
+from collections.abc import Sequence
+from typing import Final
 
+import click
+from rich.table import Table
+from rich.text import Text
+
+from refold.cli.files import read_document, write_json
 from refold.cli.folding import locating_errors
-from refold.cli.io import read_document, write_json
 from refold.cli.options import file_argument, format_option, json_option, model_option
-from refold.cli.render import draw_shares, make_console
-from refold.cli.terminal import working
+from refold.cli.terminal import ROLE_COLOURS, clean, make_console, working
 from refold.messages.formats import load
-from refold.plan.token_count import CountedTexts, break_down
+from refold.plan.token_count import CountedTexts, Share, break_down
 from refold.report.pieces import say_count
 from refold.scan.tokens.choose import counter_for, encoding_for
 from refold.scan.tokens.estimate import estimate_tokens
+
+_SHARE_CHARS: Final = 28
+"""The longest bar of a share."""
+_SHARES_CHARS: Final = 50
+"""What stands around the bars of the shares."""
 
 _EPILOG = """\b
 Examples:
@@ -56,4 +65,25 @@ def command(*, file: str, format_name: str | None, model: str | None, as_json: b
     console = make_console()
     console.print(f"{total:,} tokens ({how}) in {say_count(turns, 'message')}")
     if total:
-        console.print(draw_shares(shares, console.width))
+        console.print(_draw_shares(shares, console.width))
+
+
+def _draw_shares(shares: Sequence[Share], width: int) -> Table:
+    """Draw where tokens go as a bar chart."""
+    total = sum(share.tokens for share in shares)
+    most = max(share.tokens for share in shares)
+    chars = min(_SHARE_CHARS, width - _SHARES_CHARS)
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    for name in ("role", "kind", "items", "tokens", "", ""):
+        table.add_column(name, justify="right" if name in ("items", "tokens") else "left")
+    for share in shares:
+        colour = ROLE_COLOURS.get(share.role, "white")
+        table.add_row(
+            Text(clean(share.role), style=colour),
+            share.kind,
+            f"{share.items:,}",
+            f"{share.tokens:,}",
+            f"{100 * share.tokens / total:.1f} %",
+            Text("█" * max(1, round(chars * share.tokens / most)), style=colour),
+        )
+    return table

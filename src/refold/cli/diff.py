@@ -11,14 +11,14 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from refold.cli.folding import FoldedFile
-from refold.cli.options import check_budget
-from refold.cli.preview import explain_rows, fold_preview, preview_options
-from refold.cli.render import draw_totals, make_console
+from refold.cli.options import fold_preview, preview_options
 from refold.cli.terminal import (
     ROLE_COLOURS,
     action_word,
     chars_of,
     clean,
+    draw_totals,
+    make_console,
     number_of,
     pager_option,
     print_paged,
@@ -48,12 +48,10 @@ Examples:
 @pager_option
 def command(*, full: bool, is_paged: bool, **given: Any) -> None:
     """Show what a fold changes, before and after. Changes nothing."""
-    preview = fold_preview(**given, trace=True)
-    all_rows = explain_rows(preview.document, preview.folded, preview.options.format)
-    rows = [row for row in all_rows if row.is_turn and row.before != row.after]
-    console = make_console()
-    print_paged(console, _draw(rows, preview.folded, console.width, full), is_paged=is_paged)
-    check_budget(preview.folded.result)
+    with fold_preview(**given, trace=True) as preview:
+        rows = [row for row in preview.rows() if row.is_turn and row.before != row.after]
+        console = make_console()
+        print_paged(console, _draw(rows, preview.folded, console.width, full), is_paged=is_paged)
 
 
 def _draw(

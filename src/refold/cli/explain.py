@@ -8,27 +8,30 @@ from typing import Any, Final
 
 import click
 from rich.cells import cell_len
-from rich.console import Console
+from rich.console import Console, Group, RenderableType
 from rich.segment import Segment, Segments
 from rich.style import Style
+from rich.text import Text
 
+from refold.cli.files import write_json
 from refold.cli.folding import FoldedFile
-from refold.cli.io import write_json
-from refold.cli.options import check_budget, json_option
-from refold.cli.preview import explain_rows, fold_preview, preview_options, spell_row
-from refold.cli.render import draw_notes, draw_pieces, draw_totals, make_console
+from refold.cli.options import fold_preview, json_option, preview_options
 from refold.cli.terminal import (
     ROLE_COLOURS,
     action_word,
     chars_of,
     clean,
+    draw_totals,
+    excerpt,
+    make_console,
+    make_table,
     number_of,
     reason_words,
     role_of,
     shown,
     wrap,
 )
-from refold.report.pieces import sum_up
+from refold.report.pieces import count_pieces, find_runs, run_words, sum_up
 from refold.report.story import Row
 
 _EPILOG = """\b
@@ -38,6 +41,9 @@ Examples:
   refold explain session.jsonl --budget 20000
   refold explain session.jsonl --budget 20000 --message 14
   refold explain chat.json --json | jq '.[] | select(.decision == "deduped")'"""
+
+_EXCERPT_CHARS: Final = 160
+"""How much `--json` shows of a text unless it is asked for all: two lines of a terminal."""
 
 Layout = tuple[list[Segment], Callable[[Row], Iterator[Segment]]]
 """What stands above all rows, and how to draw one."""
@@ -56,17 +62,15 @@ Layout = tuple[list[Segment], Callable[[Row], Iterator[Segment]]]
 )
 def command(*, as_json: bool, full: bool, number: int | None, **given: Any) -> None:
     """Say what a fold does to every message, and why. Changes nothing."""
-    preview = fold_preview(**given, trace=True)
-    rows = list(explain_rows(preview.document, preview.folded, preview.options.format))
-    if number is not None:
-        rows = _choose(rows, number)
-    if as_json:
-        with_pieces = full or number is not None
-        data = [spell_row(row, full=full, with_pieces=with_pieces) for row in rows]
-        write_json(data)
-    else:
-        _draw(rows, preview.folded, full=full, is_one=number is not None)
-    check_budget(preview.folded.result)
+    with fold_preview(**given, trace=True) as preview:
+        rows = list(preview.rows())
+        if number is not None:
+            rows = _choose(rows, number)
+        if as_json:
+            with_pieces = full or number is not None
+            write_json([_spell_row(row, full=full, with_pieces=with_pieces) for row in rows])
+        else:
+            _draw(rows, preview.folded, full=full, is_one=number is not None)
 
 
 def _choose(rows: Sequence[Row], number: int) -> list[Row]:
@@ -79,6 +83,31 @@ def _choose(rows: Sequence[Row], number: int) -> list[Row]:
     return chosen
 
 
+def _spell_row(row: Row, *, full: bool, with_pieces: bool) -> dict[str, Any]:
+    """Spell a row as JSON-ready data; whole texts and pieces only if asked for."""
+    shown: dict[str, Any] = {"before": row.before, "after": row.after}
+    if not full:
+        shown = {name: excerpt(text, _EXCERPT_CHARS) for name, text in shown.items()}
+    if row.pieces:
+        kept, dropped = count_pieces(row.pieces)
+        shown |= {"kept": kept.to_dict(), "dropped": dropped.to_dict()}
+        if with_pieces:
+            shown["pieces"] = [piece._asdict() for piece in row.pieces]
+    return {
+        "message_index": row.index,
+        "part": row.part,
+        "message_id": row.id,
+        "line": row.line,
+        "role": row.role,
+        "is_turn": row.is_turn,
+        "decision": row.action,
+        "reason": row.reason,
+        "chars_before": row.chars_before,
+        "chars_after": row.chars_after,
+        **shown,
+    }
+
+
 def _draw(rows: Sequence[Row], folded: FoldedFile, *, full: bool, is_one: bool) -> None:
     console = make_console()
     if is_one:
@@ -89,10 +118,45 @@ def _draw(rows: Sequence[Row], folded: FoldedFile, *, full: bool, is_one: bool) 
                 print_explanation(console, [row], full=full)
         return
     print_explanation(console, [row for row in rows if row.is_turn], full=full)
-    notes = draw_notes([row for row in rows if not row.is_turn])
+    notes = _draw_notes([row for row in rows if not row.is_turn])
     if notes is not None:
         console.print(notes)
     console.print(draw_totals(folded.result.compression, folded.turns, console.width))
+
+
+def draw_pieces(row: Row, width: int, *, full: bool) -> RenderableType:
+    """Draw a text piece by piece: what was kept, what was dropped, and why."""
+    word, colour = action_word(row.action)
+    table = make_table()
+    for name, right in (("", False), ("lines", True), ("tokens", True)):
+        table.add_column(name, justify="right" if right else "left", no_wrap=True)
+    table.add_column("why", max_width=30)
+    table.add_column("text", ratio=1, overflow="fold")
+    for run in find_runs(row.pieces):
+        style = colour if run[0].is_kept else "dim"
+        first, last = run[0].first_line, run[-1].last_line
+        said = "".join(piece.text for piece in run)
+        table.add_row(
+            Text("kept" if run[0].is_kept else "dropped", style=style),
+            Text(f"{first:,}" if first == last else f"{first:,}–{last:,}", style="dim"),
+            Text(f"{sum(piece.tokens for piece in run):,}", style="dim"),
+            Text(clean(run_words(run)), style=style),
+            Text(shown(said, max(28, width - 64), full), style=style),
+        )
+    head = Text.assemble(
+        (f"#{number_of(row)} {row.role} · ", "bold"),
+        (word, colour),
+        f" · {reason_words(row.reason)}",
+    )
+    return Group(head, Text(clean("\n".join(sum_up(row.pieces)))), table)
+
+
+def _draw_notes(rows: Sequence[Row]) -> Text | None:
+    """Draw one line for all records that no model sees, if there are any."""
+    if not rows:
+        return None
+    records = "1 record" if len(rows) == 1 else f"{len(rows):,} records"
+    return Text(f"  and {records} of the session that no model sees", style="dim")
 
 
 _BLOCK_ROWS: Final = 100

@@ -1,8 +1,9 @@
-"""The options that commands share, and `--set option=value` for everything in `Options`."""
+"""The options that commands share, `--set option=value`, and the fold that all of them ask for."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from types import NoneType
 from typing import Any, Final, Literal, TypeVar, get_args, get_origin, get_type_hints
@@ -10,10 +11,14 @@ from typing import Any, Final, Literal, TypeVar, get_args, get_origin, get_type_
 import click
 
 from refold.cli.document import Document
-from refold.cli.folding import locating_errors
+from refold.cli.files import open_for_preview, read_document
+from refold.cli.folding import FoldedFile, fold_file, locating_errors
+from refold.cli.terminal import working
 from refold.errors import BudgetError, ConfigError
 from refold.messages.formats import format_names, load
+from refold.messages.message import Message
 from refold.options import Options, PreservePattern, Profile
+from refold.report.story import Row, make_rows
 from refold.report.turns import make_counter
 from refold.result import Result
 
@@ -214,3 +219,51 @@ def _read(name: str, value: str, read: Callable[[str], Any], what: str) -> Any:
         return read(value.strip())
     except (ValueError, KeyError) as error:
         raise click.UsageError(f"--set: {name} must be {what}, got {value!r}") from error
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Preview:
+    """A file and its fold; neither the file nor a store has changed."""
+
+    document: Document
+    folded: FoldedFile
+    options: Options
+
+    def loaded(self) -> tuple[Sequence[Message], Sequence[Message]]:
+        """Return the messages before and after the fold, as the library reads them."""
+        name = self.options.format
+        before = load(self.document.messages, format_name=name)
+        after = load(self.folded.document.messages, format_name=name) if before else ()
+        return before, after
+
+    def rows(self) -> Iterator[Row]:
+        """Yield one row per text, in the order of the conversation; needs a trace in the result."""
+        rows = make_rows(*self.loaded(), self.folded.places, self.folded.result.decisions)
+        for row in rows:
+            yield replace(row, line=self.document.items[row.index].line)
+
+
+def preview_options(command: _Command) -> _Command:
+    """Give *command* a file, and the options that say how to fold it; for `fold_preview`."""
+    return file_argument(fold_options(known_option(conversation_option(command))))
+
+
+@contextmanager
+def fold_preview(
+    *,
+    file: str,
+    store: str | None,
+    conversation: str | None,
+    budget: int | Share | None,
+    trace: bool | None = None,
+    **choices: Any,
+) -> Iterator[Preview]:
+    """Lend the fold of *file* that the command line asks for; at the end, check the budget."""
+    options = make_options(**choices, trace=trace)
+    document = read_document(file, conversation)
+    options = set_budget(options, budget, document)
+    with ExitStack() as stack, working("folding", chars=len(document.text())) as progress:
+        known = open_for_preview(document, file, store, stack)
+        folded = fold_file(document, options, known, progress)
+    yield Preview(document=document, folded=folded, options=options)
+    check_budget(folded.result)

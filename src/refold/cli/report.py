@@ -8,8 +8,8 @@ from typing import Any, Final
 
 import click
 
+from refold.cli.files import STDIO, check_out, open_for_preview, read_document, write_text
 from refold.cli.folding import locating_errors
-from refold.cli.io import STDIO, read_document, say, write_text
 from refold.cli.options import (
     conversation_option,
     file_argument,
@@ -21,8 +21,7 @@ from refold.cli.options import (
     quiet_option,
     set_option,
 )
-from refold.cli.originals import check_out, open_for_preview
-from refold.cli.terminal import working
+from refold.cli.terminal import say, working
 from refold.report import render
 
 _SUFFIX: Final = ".report.html"

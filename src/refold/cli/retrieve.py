@@ -8,14 +8,12 @@ from typing import Any, Final
 
 import click
 
-from refold.cli.io import STDIO, read_document, say, write_text
+from refold.cli import MISSING
+from refold.cli.files import STDIO, open_for_preview, open_known, read_document, write_text
 from refold.cli.options import conversation_option, known_option, out_option, quiet_option
-from refold.cli.originals import open_for_preview, open_known
-from refold.cli.terminal import clean
+from refold.cli.terminal import clean, say
 from refold.tools.retrieve import RetrieveTool, retrieve_tool
 
-_MISSING: Final = 3
-"""The exit code for an original that is not there."""
 _WHOLE: Final = 10**9 - 1
 """The most characters that can be asked for."""
 _FOUND: Final = "[original "
@@ -66,7 +64,7 @@ def command(
     title, line_feed, text = answer.partition("\n")
     if not answer.startswith(_FOUND) or not line_feed:
         say(f"refold: {clean(answer.strip('[]'))}")
-        return _MISSING
+        return MISSING
     say(clean(title), quiet=quiet)
     write_text(text, out, file or STDIO)
     if out is None and sys.stdout.isatty() and not text.endswith("\n"):

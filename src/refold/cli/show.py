@@ -10,11 +10,16 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from refold.cli.folding import FoldedFile
-from refold.cli.options import check_budget
-from refold.cli.preview import Preview, fold_preview, preview_options
-from refold.cli.render import draw_totals, make_console
-from refold.cli.terminal import ROLE_COLOURS, action_word, clean, pager_option, print_paged
-from refold.messages.formats import load
+from refold.cli.options import fold_preview, preview_options
+from refold.cli.terminal import (
+    ROLE_COLOURS,
+    action_word,
+    clean,
+    draw_totals,
+    make_console,
+    pager_option,
+    print_paged,
+)
 from refold.notation.marks import is_gap
 from refold.notation.recognize import mark_of
 from refold.report.turns import Turn, list_turns
@@ -34,18 +39,10 @@ Examples:
 @pager_option
 def command(*, is_paged: bool, **given: Any) -> None:
     """Read the folded conversation as a model does. Changes nothing."""
-    preview = fold_preview(**given, trace=True)
-    console = make_console()
-    drawn = _draw(_turns_of(preview), preview.folded, console.width)
-    print_paged(console, drawn, is_paged=is_paged)
-    check_budget(preview.folded.result)
-
-
-def _turns_of(preview: Preview) -> Iterator[Turn]:
-    name = preview.options.format
-    before = load(preview.document.messages, format_name=name)
-    after = load(preview.folded.document.messages, format_name=name) if before else ()
-    return list_turns(before, after, preview.folded.places, preview.options.model)
+    with fold_preview(**given, trace=True) as preview:
+        turns = list_turns(*preview.loaded(), preview.folded.places, preview.options.model)
+        console = make_console()
+        print_paged(console, _draw(turns, preview.folded, console.width), is_paged=is_paged)
 
 
 def _draw(turns: Iterable[Turn], folded: FoldedFile, width: int) -> Iterator[RenderableType]:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import click
+from rich.table import Table
+from rich.text import Text
 
-from refold.cli.io import write_json
-from refold.cli.options import check_budget, json_option
-from refold.cli.preview import fold_preview, preview_options
-from refold.cli.render import draw_figures, draw_totals, make_console
+from refold.cli.files import write_json
+from refold.cli.options import fold_preview, json_option, preview_options
+from refold.cli.terminal import draw_totals, make_console, make_table
+from refold.result import Compression
 
 _EPILOG = """\b
 Examples:
@@ -23,14 +26,31 @@ Examples:
 @json_option
 def command(*, as_json: bool, **given: Any) -> None:
     """Show the figures of a fold: tokens, counters, quality. Changes nothing."""
-    folded = fold_preview(**given).folded
-    before, after = folded.turns
-    figures = folded.result.compression
-    if as_json:
-        data = {"messages_before": before, "messages_after": after, **figures.to_dict()}
-        write_json(data)
-    else:
-        console = make_console()
-        console.print(draw_totals(figures, folded.turns, console.width))
-        console.print(draw_figures(figures))
-    check_budget(folded.result)
+    with fold_preview(**given) as preview:
+        before, after = turns = preview.folded.turns
+        figures = preview.folded.result.compression
+        if as_json:
+            write_json({"messages_before": before, "messages_after": after, **figures.to_dict()})
+        else:
+            console = make_console()
+            console.print(draw_totals(figures, turns, console.width))
+            console.print(_draw_figures(figures))
+
+
+def _draw_figures(figures: Compression) -> Table:
+    """Draw every counter and measure that says something."""
+    table = make_table()
+    table.add_column("figure")
+    table.add_column("value", justify="right")
+    for name, value in _figures(figures):
+        table.add_row(Text(name), Text(value, style="bold"))
+    return table
+
+
+def _figures(figures: Compression) -> Iterator[tuple[str, str]]:
+    for name, value in figures.to_dict().items():
+        is_idle = value is None or (isinstance(value, int) and value == 0)
+        if name == "decisions" or is_idle:
+            continue
+        shown = f"{value:,.3f}" if isinstance(value, float) else f"{value:,}"
+        yield name.replace("_", " "), shown

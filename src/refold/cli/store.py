@@ -11,12 +11,12 @@ from typing import Any, Final
 
 import click
 
-from refold.cli.io import say, write_json
+from refold.cli.files import is_missing, is_same_file, write_json
 from refold.cli.options import json_option, quiet_option
-from refold.cli.terminal import clean, working
+from refold.cli.terminal import clean, say, working
 from refold.errors import StoreError
 from refold.stores.base import OpenStore, Removed
-from refold.stores.opening import KEYS, is_file, open_store, without_secrets
+from refold.stores.opening import KEYS, open_store, without_secrets
 from refold.stores.removal import RemovalNote, expire, forget, name_digest, read_audit
 from refold.stores.transfer import export_store, import_store
 from refold.stores.upkeep import StoreStat, copy_store, stat_store, verify_store
@@ -105,7 +105,7 @@ def verify(store: str, quiet: bool) -> int:
 @quiet_option
 def copy(source: str, target: str, encrypt: bool, decrypt: bool, quiet: bool) -> None:
     """Copy a store into another; with new keys, if there are some. May be done again."""
-    if source == target or _is_same_file(source, target):
+    if source == target or is_same_file(source, target):
         raise click.UsageError(f"SOURCE and TARGET are the same store: {without_secrets(source)}")
     with (
         open_store(source, read_only=True, keys=() if encrypt else None) as old,
@@ -196,19 +196,9 @@ def audit(store: str, tenant: str | None, conversation: str | None, as_json: boo
         _draw_notes(notes)
 
 
-def _is_same_file(source: str, target: str) -> bool:
-    return (
-        is_file(source)
-        and is_file(target)
-        and Path(source).exists()
-        and Path(target).exists()
-        and Path(source).samefile(target)
-    )
-
-
 def _open_existing(address: str) -> OpenStore:
     """Open a store to remove from it: a file that is not there is a mistake, not a new store."""
-    if is_file(address) and not Path(address).exists():
+    if is_missing(address):
         raise StoreError(f"cannot open the store {address!r}: there is no such file")
     return open_store(address)
 

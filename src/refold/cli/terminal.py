@@ -1,4 +1,7 @@
-"""Terminal output: text that is safe to print, progress bars, and a pager."""
+"""Terminal output: text that is safe to print, figures, progress bars, and a pager.
+
+rich takes long to load, so that only the functions that draw with it import it.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +19,8 @@ from refold.result import Compression
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
+    from rich.table import Table
+    from rich.text import Text
 
     from refold.report.story import Row
 
@@ -43,6 +48,12 @@ ROLE_COLOURS: Final = {
 _CONTROLS: Final = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
 )
+
+
+def say(text: str, *, quiet: bool = False) -> None:
+    """Print a message to standard error, where it is no part of the result."""
+    if not quiet:
+        click.echo(text, err=True)
 
 
 def action_word(action: str) -> tuple[str, str]:
@@ -129,6 +140,55 @@ def percent_saved(figures: Compression) -> str:
         return "±0 %"
     share = 100 * (1 - figures.tokens_after / figures.tokens_before)
     return f"{'−' if share > 0 else '+'}{abs(share):.1f} %" if share else "±0 %"
+
+
+MIN_WIDTH: Final = 60
+"""On a narrower terminal lines go on below: a number that is cut short says something else."""
+MAX_WIDTH: Final = 118
+"""Wider lines are hard to read."""
+_BAR_CHARS: Final = 40
+"""The longest bar of a total."""
+_TOTALS_CHARS: Final = 38
+"""What stands around the bars of the totals."""
+
+
+def make_console() -> Console:
+    """Return the console for standard output, no wider or narrower than is good to read."""
+    from rich.console import Console
+
+    console = Console(highlight=False, markup=False, emoji=False)
+    console.width = max(MIN_WIDTH, min(console.width, MAX_WIDTH))
+    return console
+
+
+def make_table() -> Table:
+    """Return an empty table in the style that all commands share."""
+    from rich import box
+    from rich.table import Table
+
+    return Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1), header_style="bold")
+
+
+def draw_totals(figures: Compression, turns: tuple[int, int], width: int) -> Text:
+    """Draw tokens before and after as two bars."""
+    from rich.text import Text
+
+    share = figures.tokens_after / figures.tokens_before if figures.tokens_before else 1.0
+    chars = min(_BAR_CHARS, width - _TOTALS_CHARS)
+    filled = max(1, round(chars * share))
+    digits = len(f"{figures.tokens_before:,}")
+    return Text.assemble(
+        ("  before  ", "dim"),
+        (f"{figures.tokens_before:>{digits},} tokens  ", "bold"),
+        ("█" * chars, "red"),
+        ("\n  after   ", "dim"),
+        (f"{figures.tokens_after:>{digits},} tokens  ", "bold"),
+        ("█" * filled, "green"),
+        ("░" * (chars - filled), "dim"),
+        (f"  {percent_saved(figures)}", "bold green"),
+        (f"\n  {count_of(*turns)}", "dim"),
+        (", every original can be brought back", "dim"),
+    )
 
 
 _TAB: Final = 8

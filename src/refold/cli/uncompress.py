@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
-from typing import Final
 
 import click
 
+from refold.cli import MISSING
+from refold.cli.files import check_out, find_originals, read_document, write_text
 from refold.cli.folding import UnfoldedFile, unfold_file
-from refold.cli.io import read_document, say, write_text
 from refold.cli.options import (
     conversation_option,
     file_argument,
@@ -16,13 +16,9 @@ from refold.cli.options import (
     out_option,
     quiet_option,
 )
-from refold.cli.originals import check_out, find_originals
-from refold.cli.terminal import clean, count_of, working
+from refold.cli.terminal import clean, count_of, say, working
 from refold.messages.json_style import Style
 from refold.stores.opening import KEYS, without_secrets
-
-_MISSING: Final = 3
-"""The exit code for originals that are not there."""
 
 _EPILOG = """\b
 Examples:
@@ -68,7 +64,7 @@ def command(
     if unfolded.missing:
         ids = "".join(f"\n  {clean(id_)}" for id_ in unfolded.missing)
         say(f"refold: {len(unfolded.missing)} originals are missing; their summaries stay:{ids}")
-        return _MISSING
+        return MISSING
     # Beside a file of its own there is nothing to mix up, so texts may well read like that.
     if unfolded.in_vain and (store is not None or not unfolded.expanded):
         count = count_of(unfolded.in_vain, unfolded.in_vain)
@@ -78,7 +74,7 @@ def command(
             f"another store, another --conversation, or one that needs {KEYS}?"
         )
         is_expected = store is not None or conversation is not None
-        return _MISSING if is_expected and not unfolded.expanded else 0
+        return MISSING if is_expected and not unfolded.expanded else 0
     messages = count_of(len(unfolded.document.items), len(unfolded.document.items))
     done = f"{unfolded.expanded:,} unfolded" if unfolded.expanded else "nothing to unfold"
     say(f"{messages} · {done}", quiet=quiet)

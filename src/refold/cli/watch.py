@@ -10,16 +10,14 @@ from pathlib import Path
 from typing import Any, Final
 
 import click
-from rich import box
 from rich.console import Console
 from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
 from refold.cli.options import make_options, model_option, profile_option, set_option
-from refold.cli.render import make_console
 from refold.cli.session_files import Figures, Watch
-from refold.cli.terminal import clean, excerpt
+from refold.cli.terminal import clean, excerpt, make_console, make_table
 from refold.server.agents import find_places
 
 _LATEST: Final = 12
@@ -122,7 +120,7 @@ def _describe(figures: Figures) -> str:
 def draw_table(watch: Watch, width: int) -> Table:
     """Draw one row a session, and the sums below."""
     is_wide, is_medium = width >= _WIDE, width >= _MEDIUM
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1), header_style="bold")
+    table = make_table()
     table.show_footer = len(watch.figures) > 1
     sums = _sums(watch.figures)
     # Where there is too little room, the names are cut, and never a figure.

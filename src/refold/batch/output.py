@@ -27,9 +27,9 @@ from refold.batch.job import (
     report_of,
     scratch_of,
 )
-from refold.batch.record import digest_of
 from refold.batch.shards import mode_of
 from refold.errors import BatchError
+from refold.messages.wire import text_digest
 from refold.private_files import replacing
 from refold.stores.encrypted import id_of
 from refold.stores.opening import without_secrets
@@ -51,7 +51,7 @@ class Output:
         self._mode = reduce(and_, (mode_of(file) for file in files))
         self._identity = {
             **self._head(),
-            "store": None if job.store is None else digest_of(without_secrets(job.store)),
+            "store": None if job.store is None else text_digest(without_secrets(job.store)),
             "modified": [status.st_mtime_ns for _, status in statuses],
             "cuts": [[shard.start, shard.stop] for shard in shards],
         }

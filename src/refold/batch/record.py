@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import replace
@@ -13,6 +12,7 @@ from refold.engine import combine
 from refold.errors import ConfigError, FormatError, MessageError, RecordError
 from refold.messages.formats import CONVERSATION_KEYS, load
 from refold.messages.json_style import Style, find_style
+from refold.messages.wire import text_digest
 from refold.options import Options
 from refold.plan.token_count import CountedTexts
 from refold.result import Result
@@ -70,7 +70,7 @@ def unfold_record(folded: str, originals: str, *, store: Store | None = None) ->
             text = _unfold(parse_json(folded, "folded"), Style.from_wire(style), note, store)
         case _:
             raise FormatError("this is not what fold_record() has written", "originals")
-    if digest_of(text) != digest:
+    if text_digest(text) != digest:
         raise RecordError(
             "the record does not unfold to the text that it was made from: it was changed, "
             "or these are not its originals"
@@ -145,10 +145,10 @@ class RecordFolder:
         if style is None:
             if self._store is None:
                 return _ONE_LINE.dump({"text": text})
-            text_key = _TEXT_PREFIX + digest_of(text)
+            text_key = _TEXT_PREFIX + text_digest(text)
             self._store.put({text_key: text})
             return _ONE_LINE.dump({"text_key": text_key, **self._scope})
-        note: dict[str, Any] = {"key": key, "style": style.to_wire(), "digest": digest_of(text)}
+        note: dict[str, Any] = {"key": key, "style": style.to_wire(), "digest": text_digest(text)}
         note.update(self._scope)
         if text != core:
             head, _, tail = text.partition(core)
@@ -200,11 +200,6 @@ def find_key(value: object, key: str | None) -> str | None:
     raise MessageError(
         f"no conversation: expected a list of messages, or an object that has one under {wanted}"
     )
-
-
-def digest_of(text: str) -> str:
-    """Name a text by its content."""
-    return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
 
 
 def _put(value: Any, key: str | None, messages: list[Any]) -> Any:

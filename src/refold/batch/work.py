@@ -12,8 +12,9 @@ from dataclasses import replace
 from typing import IO, Any, Final, TypeVar
 
 from refold.batch.job import Figures, Job, Shard
-from refold.batch.record import RecordFolder, digest_of
+from refold.batch.record import RecordFolder
 from refold.errors import NestingError, RecordError, StoreError, describe
+from refold.messages.wire import text_digest
 from refold.result import Result
 from refold.stores import Store
 from refold.stores.codec import MAX_DEPTH
@@ -105,7 +106,7 @@ def _scope_of(job: Job, shard: Shard) -> str | None:
     """
     if job.store is None or not is_bucket(job.store):
         return None
-    return digest_of(f"{shard.source}:{shard.start}:{shard.stop}")
+    return text_digest(f"{shard.source}:{shard.start}:{shard.stop}")
 
 
 _BUFFERED_CHARS: Final = 4_000_000

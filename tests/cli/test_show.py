@@ -207,7 +207,7 @@ def test_a_handle_that_is_none(refold: Refold, file: Path) -> None:
     assert "there is no original zzzzz" in done.err
     usage = refold("retrieve", "zzzzz")
     assert usage.code == 2
-    assert "--store DB" in usage.err
+    assert "--store STORE" in usage.err
 
 
 @pytest.mark.parametrize(

@@ -117,8 +117,8 @@ def test_gc_removes_what_is_old(refold: Refold) -> None:
     ("arguments", "words"),
     [
         (("gc", "all.db"), "--older-than"),
-        (("gc", "all.db", "--older-than", "soon"), "is no age; write 30s"),
-        (("forget", "all.db"), "whom?"),
+        (("gc", "all.db", "--older-than", "soon"), "is not an age; write 30s"),
+        (("forget", "all.db"), "name what to forget"),
         (("stat",), "STORE"),
     ],
 )

@@ -53,7 +53,7 @@ Examples:
 IN is a file, a folder, a quoted pattern, or hf:NAME@SPLIT. JSON lines (also
 compressed with zstd) have one conversation per line: a list of messages, or
 an object with "messages". Tables (Parquet, Arrow) have one per row.
---budget is for each of them.
+--budget applies to each conversation.
 OUT is a folder: parts, _manifest.json with their checksums, and records that
 could not be read in _rejected.jsonl. Run the same command again to resume
 what was interrupted."""
@@ -67,27 +67,37 @@ def _read_size(_: click.Context, __: click.Parameter, value: str | None) -> int 
     factor = {"K": 10**3, "M": 10**6, "G": 10**9}.get(text[-1:], 1)
     digits = text.rstrip("KMG")
     if not digits.isdecimal() or int(digits) == 0:
-        raise click.BadParameter(f"{value!r} is no size, such as 500KB or 64MB")
+        raise click.BadParameter(f"{value!r} is not a size, such as 500KB or 64MB")
     return int(digits) * factor
 
 
 @click.command(epilog=_EPILOG)
 @click.argument("paths", metavar="IN... OUT", nargs=-1, required=True)
-@click.option("--unfold", is_flag=True, help="Unfold what this command has folded.")
+@click.option("--unfold", is_flag=True, help="Unfold what this command folded.")
 @click.option(
-    "--engine", type=click.Choice(ENGINES), default="local", help="Who does the work (local)."
+    "--engine",
+    type=click.Choice(ENGINES),
+    default="local",
+    help="Where the work is done; local by default.",
 )
-@click.option("--workers", type=click.IntRange(min=1), help="How many at once; all cores.")
-@click.option("--address", metavar="URL", help="The cluster of --engine ray or spark.")
+@click.option(
+    "--workers", type=click.IntRange(min=1), help="How many processes; one per core by default."
+)
+@click.option("--address", metavar="URL", help="Address of the cluster, for --engine ray or spark.")
 @store_option
-@click.option("--column", metavar="NAME", help="Which column or key has the messages.")
+@click.option("--column", metavar="NAME", help="The column or key that holds the messages.")
 @click.option(
     "--part-size",
     callback=_read_size,
     metavar="SIZE",
-    help="About how much a part has; 250KB to 64MB.",
+    help="About how large a part is; by default 250KB to 64MB, depending on the input.",
 )
-@click.option("--price", type=float, metavar="USD", help="What a million tokens cost, for the sum.")
+@click.option(
+    "--price",
+    type=float,
+    metavar="USD",
+    help="The price of a million tokens, to show what is saved.",
+)
 @fold_options
 @json_option
 @quiet_option

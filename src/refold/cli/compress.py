@@ -90,7 +90,10 @@ a store, name each with --conversation, and unfold it under the same name."""
     "every answer is checked before it is used.",
 )
 @click.option(
-    "--json", "as_json", is_flag=True, help="Write messages, originals and figures as one JSON."
+    "--json",
+    "as_json",
+    is_flag=True,
+    help="Write messages, originals and figures as one JSON object.",
 )
 @quiet_option
 def command(

@@ -12,13 +12,13 @@ Examples:
   refold doctor
 
 \b
-Ends with 1 if something that is set up does not work."""
+Exits with 1 if something that is set up does not work."""
 _SIGNS = {"works": "ok", "broken": "!!", "absent": "--"}
 
 
 @click.command(epilog=_EPILOG)
 def command() -> int:
-    """Try what is set up for coding agents."""
+    """Check what is set up for coding agents."""
     from refold.cli.terminal import clean
     from refold.server.agents import find_places
     from refold.server.doctor import examine

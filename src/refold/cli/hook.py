@@ -18,7 +18,7 @@ Examples:
 
 @click.group(epilog=_EPILOG)
 def command() -> None:
-    """Answer events of coding agents: called by their hooks."""
+    """Answer events of coding agents; called by their hooks."""
 
 
 @command.command(
@@ -27,13 +27,17 @@ def command() -> None:
     context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
 )
 @click.option("--profile", default="lossless", help="lossless (the default) or standard.")
-@click.option("--max-tokens", default=str(MAX_TOKENS), help="Of an excerpt, with standard.")
-@click.option("--store", metavar="STORE", help="Where originals go; else to the data folder.")
+@click.option(
+    "--max-tokens",
+    default=str(MAX_TOKENS),
+    help="Most tokens of an excerpt, with --profile standard.",
+)
+@click.option("--store", metavar="STORE", help="Where originals go; the data folder by default.")
 def post_tool_use(*, profile: str, max_tokens: str, store: str | None) -> None:
     """Shorten what a tool returned before the model sees it.
 
     Reads the event on standard input and writes the answer, or nothing where the output stays as it
-    is. Whatever goes wrong, it ends with 0 and writes nothing; `refold doctor` shows the counts.
+    is. Whatever goes wrong, it exits with 0 and writes nothing; `refold doctor` shows the counts.
     """
     place = store or data_file(sys.platform, os.environ)
     answer = run_hook(sys.stdin.buffer, store=place, profile=profile, max_tokens=max_tokens)

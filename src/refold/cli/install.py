@@ -29,7 +29,7 @@ Without a choice, claude gets the hook, and mcp where that is installed."""
 @click.option("--mcp", is_flag=True, help="Offer originals to the model.")
 @click.option("--proxy", is_flag=True, help="Send requests through refold serve.")
 @click.option("--port", default=8787, show_default=True, help="The port of refold serve.")
-@click.option("--project", is_flag=True, help="For the project in this folder only.")
+@click.option("--project", is_flag=True, help="Only for the project in this folder.")
 def command(*, agent: str, hook: bool, mcp: bool, proxy: bool, port: int, project: bool) -> None:
     """Set up a coding agent to use refold; keeps a backup."""
     from refold.errors import ConfigError

@@ -28,7 +28,7 @@ Needs the official SDK: pip install 'refold[mcp]'."""
     show_default=True,
     help="For --http, on the loopback interface; 0 takes a free one.",
 )
-@click.option("--store", metavar="STORE", help="Where originals are; else in the data folder.")
+@click.option("--store", metavar="STORE", help="Where originals are; the data folder by default.")
 def command(*, is_http: bool, port: int, store: str | None) -> None:
     """Serve originals, shortening and counts over MCP."""
     from refold.server.mcp import Tools, serve_http, serve_stdio

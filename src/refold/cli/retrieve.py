@@ -27,9 +27,10 @@ Examples:
   refold retrieve kdbfq --store all.db --conversation ann
 
 \b
-FILE is the folded file that shows the handle. Its originals are in --store
-DB, in the file itself, or in FILE.refold.db. Without FILE, --store DB is
-searched under the name of --conversation, or for a handle of 28 letters."""
+FILE is the folded file that shows the handle. Its originals are in
+--store STORE, in the file itself, or in FILE.refold.db. Without FILE, --store
+STORE is searched under the name of --conversation, or for a handle of 28
+letters."""
 
 
 @click.command(epilog=_EPILOG)
@@ -38,7 +39,7 @@ searched under the name of --conversation, or for a handle of 28 letters."""
 @known_option
 @conversation_option
 @click.option("--lines", metavar="FIRST-LAST", help="Only these lines, such as 120-180.")
-@click.option("--search", metavar="TEXT", help="Only lines with this text, in any case.")
+@click.option("--search", metavar="TEXT", help="Only lines with this text, ignoring case.")
 @out_option
 @quiet_option
 def command(
@@ -55,7 +56,7 @@ def command(
     """Fetch the whole text behind a handle such as #kdbfq."""
     if file is None and store is None:
         raise click.UsageError(
-            "name the folded FILE that shows the handle, or the store with --store DB"
+            "name the folded FILE that shows the handle, or the store with --store STORE"
         )
     asked: dict[str, Any] = {"handle": handle, "lines": lines, "search": search}
     with ExitStack() as stack:

@@ -22,24 +22,28 @@ Examples:
 
 \b
 Every option can also be set in the environment: REFOLD_PORT, REFOLD_STORE, …
-The page with all figures is at the address that is printed."""
+A page with all figures is at the address that is printed."""
 
 
 @click.command(epilog=_EPILOG)
-@click.option("--host", help="Address to listen on; other than loopback needs a token.")
+@click.option("--host", help="Address to listen on; any but loopback needs REFOLD_TOKEN.")
 @click.option("--port", type=int, help="Port to listen on; 0 takes a free one. [8787]")
 @click.option("--anthropic", "anthropic_url", metavar="URL", help="Where Anthropic's API is.")
 @click.option("--openai", "openai_url", metavar="URL", help="Where OpenAI's API is.")
 @click.option("--gemini", "gemini_url", metavar="URL", help="Where Gemini's API is.")
-@click.option("--store", metavar="STORE", help="Where originals are kept. [refold.db of the user]")
+@click.option(
+    "--store", metavar="STORE", help="Where originals are kept. [refold.db in the data folder]"
+)
 @click.option(
     "--retrieve",
     type=click.Choice(["inline", "mcp", "off"]),
     help="Who answers when the model asks for an original. [inline]",
 )
-@click.option("--profile", type=click.Choice(["standard", "lossless"]), help="[standard]")
-@click.option("--token-budget", type=int, help="Tokens of a conversation. [95% of the window]")
-@click.option("--fold-ms", type=int, help="How long folding may hold up a request. [200]")
+@click.option(
+    "--profile", type=click.Choice(["standard", "lossless"]), help="How to fold. [standard]"
+)
+@click.option("--token-budget", type=int, help="Most tokens of a conversation. [95% of the window]")
+@click.option("--fold-ms", type=int, help="Milliseconds that folding may delay a request. [200]")
 @click.option(
     "--show-content",
     is_flag=True,
@@ -48,7 +52,7 @@ The page with all figures is at the address that is printed."""
 )
 @click.option("--workers", type=int, help="Processes that fold. [1]")
 def command(**given: Any) -> None:
-    """Fold what programs send to a provider, as a proxy."""
+    """Run a proxy that folds what programs send to a provider."""
     from refold.server.proxy.settings import Settings
 
     try:

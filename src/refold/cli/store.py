@@ -44,16 +44,16 @@ encrypted one: base64 of 32 bytes each, the one to encrypt with first."""
 store_argument = click.argument("store", metavar="STORE")
 tenant_option = click.option("--tenant", metavar="NAME", help="Only what is in this scope.")
 conversation_option = click.option(
-    "--conversation", metavar="NAME", help="Only what is of this conversation."
+    "--conversation", metavar="NAME", help="Only what belongs to this conversation."
 )
-reason_option = click.option("--reason", default="", help="Noted with the removal.")
+reason_option = click.option("--reason", default="", help="Recorded with the removal.")
 
 
 def _seconds(_: click.Context, __: click.Parameter, age: str) -> float:
     """Read a span of time."""
     found = _AGE(age)
     if found is None:
-        raise click.BadParameter(f"{age!r} is no age; write 30s, 15m, 12h, 90d or 8w")
+        raise click.BadParameter(f"{age!r} is not an age; write 30s, 15m, 12h, 90d or 8w")
     return float(int(found[1]) * _UNITS[found[2]])
 
 
@@ -79,9 +79,9 @@ def stat(store: str, as_json: bool) -> None:
 @store_argument
 @quiet_option
 def verify(store: str, quiet: bool) -> int:
-    """Read everything in a store and compare all digests.
+    """Read everything in a store and check all digests.
 
-    Ends with 1 if something is damaged, or encrypted and read without its keys.
+    Exits with 1 if something is damaged, or encrypted and read without its keys.
     """
     with open_store(store, read_only=True) as opened, working("reading", quiet=quiet) as progress:
         verdict = verify_store(opened, on_progress=progress.counting(opened.__len__))
@@ -104,7 +104,7 @@ def verify(store: str, quiet: bool) -> int:
 @click.option("--decrypt", is_flag=True, help="SOURCE is encrypted; TARGET will be plain.")
 @quiet_option
 def copy(source: str, target: str, encrypt: bool, decrypt: bool, quiet: bool) -> None:
-    """Copy a store into another; with new keys, if there are some. May be done again."""
+    """Copy a store into another, encrypted with the first key if there is one. Safe to repeat."""
     if source == target or is_same_file(source, target):
         raise click.UsageError(f"SOURCE and TARGET are the same store: {without_secrets(source)}")
     with (
@@ -121,7 +121,7 @@ def copy(source: str, target: str, encrypt: bool, decrypt: bool, quiet: bool) ->
 @click.argument("file", metavar="FILE", type=click.Path(path_type=Path))
 @quiet_option
 def export(store: str, file: Path, quiet: bool) -> None:
-    """Write a store to a file of JSON lines; .gz and .zst are packed. It is plain text."""
+    """Write a store to a file of JSON lines; .gz and .zst are compressed. Never encrypted."""
     with open_store(store, read_only=True) as opened, working("writing", quiet=quiet) as progress:
         done = export_store(opened, file, on_progress=progress.counting(opened.__len__))
     say(f"{done:,} originals written to {file}", quiet=quiet)
@@ -132,7 +132,7 @@ def export(store: str, file: Path, quiet: bool) -> None:
 @click.argument("file", metavar="FILE", type=click.Path(path_type=Path))
 @quiet_option
 def import_(store: str, file: Path, quiet: bool) -> None:
-    """Put what export wrote into a store. May be done again."""
+    """Put what export wrote into a store. Safe to repeat."""
     with open_store(store) as opened, working("reading", quiet=quiet) as progress:
         done = import_store(opened, file, on_share=progress.counting(lambda: 1))
     say(f"{done:,} originals read from {file}", quiet=quiet)
@@ -146,14 +146,14 @@ def import_(store: str, file: Path, quiet: bool) -> None:
     metavar="AGE",
     required=True,
     callback=_seconds,
-    help="Such as 12h or 90d; since an original was first put.",
+    help="An age such as 12h or 90d, counted from when an original was first stored.",
 )
 @tenant_option
 @conversation_option
 @reason_option
 @quiet_option
 def gc(store: str, seconds: float, quiet: bool, **names: Any) -> None:
-    """Remove originals that were put long ago, and give back their room."""
+    """Remove originals that were stored long ago, and free their space."""
     with _open_existing(store) as opened, working("removing", quiet=quiet):
         removed = expire(opened, older_than_seconds=seconds, **names)
         opened.shrink()
@@ -167,9 +167,9 @@ def gc(store: str, seconds: float, quiet: bool, **names: Any) -> None:
 @reason_option
 @quiet_option
 def forget_(store: str, quiet: bool, **names: Any) -> None:
-    """Remove all originals of a conversation or a tenant, for good. Noted; see audit."""
+    """Remove all originals of a conversation or a tenant, for good. Recorded: see audit."""
     if names["tenant"] is None and names["conversation"] is None:
-        raise click.UsageError("whom? name them with --conversation, --tenant, or both")
+        raise click.UsageError("name what to forget with --conversation, --tenant, or both")
     with _open_existing(store) as opened, working("removing", quiet=quiet):
         removed = forget(opened, names.pop("conversation"), **names)
         opened.shrink()

@@ -41,7 +41,9 @@ given with --conversation, if any."""
 @known_option
 @conversation_option
 @click.option("--one-layer", is_flag=True, help="Undo only the last fold.")
-@click.option("--json", "as_json", is_flag=True, help="Write messages and figures as one JSON.")
+@click.option(
+    "--json", "as_json", is_flag=True, help="Write messages and figures as one JSON object."
+)
 @quiet_option
 def command(
     *,
@@ -53,7 +55,7 @@ def command(
     as_json: bool,
     quiet: bool,
 ) -> int:
-    """Unfold a file: the bytes it had before it was folded."""
+    """Unfold a file to the bytes it had before it was folded."""
     check_out(out, store)
     document = read_document(file, conversation)
     with ExitStack() as stack:

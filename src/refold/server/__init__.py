@@ -1,1 +1,1 @@
-"""refold without code to change: beside coding agents, and between clients and providers."""
+"""refold without changing code: inside coding agents, and between clients and providers."""

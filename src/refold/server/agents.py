@@ -1,7 +1,7 @@
-"""Settings of coding agents: what refold writes into them, with a backup, and takes back again.
+"""Settings of coding agents: what refold writes into them, with a backup, and how it is undone.
 
-What was written is on record. As long as a file is what we made of it, taking it back restores it
-byte for byte. If a file was edited since, only our entries are removed, with a note.
+What was written is on record. As long as a file is as we wrote it, uninstalling restores it byte
+for byte. If a file was edited since, only our entries are removed, with a note.
 """
 
 from __future__ import annotations
@@ -38,24 +38,24 @@ _BACKUP: Final = ".refold-backup"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Places:
-    """The files of the agents, and our own."""
+    """The files of the agents, and ours."""
 
     claude_settings: Path
     claude_servers: Path
     codex_config: Path
     record: Path
-    """Where it is written down what was installed."""
+    """The record of what was installed."""
     store: Path
 
     @property
     def written(self) -> tuple[Path, ...]:
-        """The files that are written into."""
+        """The files that `install` may change."""
         return self.claude_settings, self.claude_servers, self.codex_config
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Installed:
-    """One file that was written: what of, for which agent, and what it was before."""
+    """One file that was written: for which agent, which parts, and what it was before."""
 
     path: Path
     agent: Agent
@@ -63,13 +63,13 @@ class Installed:
     port: int
     entries: tuple[Entry, ...]
     digest: str
-    """Of the file as we wrote it."""
+    """The digest of the file as we wrote it."""
     was_there: bool
-    """Whether there was a file before, which is the backup now."""
+    """Whether there was a file before; it is the backup now."""
 
     @property
     def backup(self) -> Path:
-        """The file as it was before."""
+        """The copy of the file as it was before."""
         return self.path.with_name(self.path.name + _BACKUP)
 
 
@@ -82,7 +82,7 @@ class Done:
 
 
 def find_places(platform: str, env: Mapping[str, str], project: Path | None = None) -> Places:
-    """Return where things are for this user, or for one *project* as far as agents allow it."""
+    """Return the files of this user, or of one *project* as far as agents support that."""
     home = home_folder(platform, env)
     claude = env.get("CLAUDE_CONFIG_DIR")
     store = data_file(platform, env)
@@ -104,16 +104,16 @@ def find_places(platform: str, env: Mapping[str, str], project: Path | None = No
 
 
 def own_command(*arguments: str) -> list[str]:
-    """Return the command that runs this very refold.
+    """Return the command that runs this very installation of refold.
 
-    By its full path, for agents do not pass on the PATH; and with -P, so that no file in the folder
-    where an agent works is taken for a module.
+    It has the full path, since agents do not pass on the PATH, and -P, so that no file in the
+    agent's working directory is imported as a module.
     """
     return [sys.executable, "-P", "-m", "refold", *arguments]
 
 
 def codex_provider(url: str) -> dict[str, str]:
-    """Return the settings of a model provider of codex that is the proxy at *url*."""
+    """Return the settings of a codex model provider that is the proxy at *url*."""
     return {
         "name": "refold",
         "base_url": f"{url}/v1",
@@ -125,11 +125,11 @@ def codex_provider(url: str) -> dict[str, str]:
 def install(
     agent: Agent, parts: Iterable[Part], places: Places, *, port: int
 ) -> tuple[list[Done], tuple[Part, ...]]:
-    """Write *parts* into the settings of *agent*, besides those that are there; return all parts.
+    """Add *parts* to those in the settings of *agent*; return what was done, and all parts.
 
     Raises:
-        ConfigError: the agent has no such part, a file cannot be read, or something else is in the
-            place of an entry. Then nothing was written.
+        ConfigError: the agent has no such part, a file cannot be read, or the place of an entry is
+            taken. Then nothing was written.
         StoreError: a file cannot be written.
     """
     known = read_record(places.record)
@@ -157,7 +157,7 @@ def install(
         with _naming(made.path):
             if base is not None:
                 _write(made.backup, base)
-            # The record first: what is on record and not there is no trouble to take out.
+            # The record first: removing what is on record but not there does no harm.
             known = [one for one in known if one.path != made.path] + [made]
             _write_record(places.record, known)
             _write(made.path, data)
@@ -166,10 +166,10 @@ def install(
 
 
 def uninstall(agents: Sequence[Agent], places: Places) -> list[Done]:
-    """Take back what was written into the settings of *agents*.
+    """Undo what was written into the settings of *agents*.
 
     Raises:
-        ConfigError: a file cannot be read any more; it stays as it is, and on record.
+        ConfigError: a file can no longer be read; it stays as it is, and on record.
         StoreError: a file cannot be written.
     """
     known = read_record(places.record)
@@ -193,7 +193,7 @@ def uninstall(agents: Sequence[Agent], places: Places) -> list[Done]:
 
 
 def read_record(path: Path) -> list[Installed]:
-    """Return what is on record as installed; nothing if there is none.
+    """Return what is on record as installed.
 
     Raises:
         ConfigError: the record cannot be read.
@@ -210,7 +210,7 @@ def read_record(path: Path) -> list[Installed]:
 def _entries_for(
     agent: Agent, parts: Sequence[Part], places: Places, *, port: int
 ) -> dict[Path, list[Entry]]:
-    """Return what *parts* put into which file.
+    """Return the entries of *parts*, by the file that they go into.
 
     Raises:
         ConfigError: the agent has no such part.
@@ -223,7 +223,7 @@ def _entries_for(
         entries[places.claude_settings] = settings
     if "mcp" in parts:
         command, *arguments = own_command("mcp")
-        # Claude Code then waits for the server: a tool that turns up later breaks the prompt cache.
+        # Makes Claude Code wait for the server: a tool that appears later breaks the prompt cache.
         server = {"type": "stdio", "command": command, "args": arguments, "alwaysLoad": True}
         entries[places.claude_servers] = [Entry(("mcpServers", "refold"), server)]
     return entries
@@ -232,7 +232,7 @@ def _entries_for(
 def _claude_settings(parts: Sequence[Part], port: int) -> list[Entry]:
     entries = []
     if "hook" in parts:
-        # An excerpt is for who can fetch the rest.
+        # Excerpts are for models that can fetch the rest.
         profile = "standard" if "mcp" in parts else "lossless"
         command = shlex.join(own_command("hook", "post-tool-use", "--profile", profile))
         hook = {"type": "command", "command": command, "timeout": HOOK_SECONDS}
@@ -259,7 +259,7 @@ def _codex(parts: Sequence[Part], port: int) -> list[Entry]:
 
 
 def _base(path: Path, written: Installed | None) -> tuple[bytes | None, bool]:
-    """Return the file as it is without us, `None` if there is none; and whether that is exact."""
+    """Return the file without our entries, `None` if there is none; and whether that is exact."""
     now = path.read_bytes() if path.exists() else None
     if written is None or now is None:
         return now, True
@@ -293,7 +293,7 @@ def _write_record(path: Path, known: Sequence[Installed]) -> None:
 
 
 def _write(path: Path, data: bytes) -> None:
-    """Put *data* into the place of a file all at once; a link to it stays one, its mode too."""
+    """Replace a file atomically; a link to it stays a link, and its mode stays."""
     target = path.resolve()
     target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     mode = target.stat().st_mode & 0o777 if target.exists() else OWNER_ONLY
@@ -303,7 +303,7 @@ def _write(path: Path, data: bytes) -> None:
 
 @contextmanager
 def _naming(path: Path) -> Iterator[None]:
-    """Say which file an error is about."""
+    """Add to errors which file they are about."""
     try:
         yield
     except ConfigError as error:

@@ -1,7 +1,7 @@
-"""Entries in other programs' configuration: put in, found again and taken out, in JSON and TOML.
+"""Entries in the configuration of other programs, JSON and TOML: add, find and remove them.
 
-A JSON document is read and written anew. TOML is kept as text, comments and all: entries stand in
-blocks of their own between two marks.
+A JSON document is parsed and written anew. TOML is kept as text, with its comments: entries go into
+blocks of their own between two marker lines.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _BARE_KEY: Final = re.compile(r"[A-Za-z0-9_-]+")
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One value in a document: under the keys of *place*, or one more item of the list there."""
+    """One value in a document: at the keys of *place*, or one more item of the list there."""
 
     place: tuple[str, ...]
     value: Any
@@ -34,13 +34,13 @@ def add_entries(text: str, entries: Sequence[Entry], *, is_toml: bool) -> str:
     """Return the document *text* with *entries* in it.
 
     Raises:
-        ConfigError: it cannot be read, or something else stands in the place of an entry.
+        ConfigError: it cannot be read, or the place of an entry is taken.
     """
     return _add_toml(text, entries) if is_toml else _add_json(text, entries)
 
 
 def remove_entries(text: str, entries: Sequence[Entry], *, is_toml: bool) -> str:
-    """Return the document *text* without those *entries* that are still in it unchanged."""
+    """Return the document *text* without those *entries* that are in it unchanged."""
     if is_toml:
         return _without_blocks(text)
     document = _read_json(text)
@@ -58,7 +58,7 @@ def has_entry(text: str, entry: Entry, *, is_toml: bool) -> bool:
 
 
 def _value_at(document: Any, place: Sequence[str]) -> Any:
-    """Return what stands under the keys of *place*; `None` if nothing does."""
+    """Return the value at the keys of *place*; `None` if there is none."""
     for key in place:
         document = document.get(key) if isinstance(document, dict) else None
     return document
@@ -84,7 +84,7 @@ def _add_json(text: str, entries: Sequence[Entry]) -> str:
 
 
 def _take(document: dict[str, Any], entry: Entry) -> None:
-    """Take *entry* out, and what holds nothing without it."""
+    """Remove *entry*, and containers that are empty without it."""
     parents: list[dict[str, Any]] = [document]
     for key in entry.place[:-1]:
         below = parents[-1].get(key)
@@ -114,11 +114,11 @@ def _read_json(text: str) -> dict[str, Any]:
 
 
 def _write_json(document: dict[str, Any], like: str) -> str:
-    """Write a document with the indentation and the ends of lines of another."""
-    found = _INDENT.match(like.lstrip())
-    indent = found[1] if found else "  "
+    """Serialize a document with the indentation and line endings of another."""
+    match = _INDENT.match(like.lstrip())
+    indent = match[1] if match else "  "
     text = json.dumps(document, indent=indent, ensure_ascii=False) + "\n"
-    return text.replace("\n", _line_end(like))  # a string has none in it that is not escaped
+    return text.replace("\n", _line_end(like))  # in strings they are escaped
 
 
 def _line_end(text: str) -> str:
@@ -131,7 +131,7 @@ def _add_toml(text: str, entries: Sequence[Entry]) -> str:
         found = _value_at(document, entry.place)
         if found is not None:
             raise ConfigError(f"{'.'.join(entry.place)} is set already: {found!r}")
-    # A key of the document itself has to stand before its first table.
+    # Top-level keys have to come before the first table.
     first = [entry for entry in entries if len(entry.place) == 1]
     tables = [entry for entry in entries if len(entry.place) > 1]
     end = _line_end(text)
@@ -169,7 +169,7 @@ def _key(name: str) -> str:
 
 
 def _toml(value: Any) -> str:
-    """Write a string, a number or a list: in JSON's spelling, which TOML shares for these."""
+    """Serialize a string, number or list: for these, JSON is valid TOML."""
     return json.dumps(value, ensure_ascii=False)
 
 

@@ -1,4 +1,4 @@
-"""Check what is set up for coding agents by trying it."""
+"""Checks what is set up for coding agents, by trying it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from refold.server.wrap import open_directly
 State = Literal["works", "broken", "absent"]
 
 _SECONDS: Final = 60.0
-"""How long something may take to answer; starting Python on a busy machine takes seconds."""
+"""Timeout for anything that is tried; starting Python on a busy machine takes seconds."""
 _SAMPLE: Final = "\n".join(
     f"2026-01-01 10:{n // 60:02d}:{n % 60:02d} INFO request {n} done" for n in range(200)
 )
@@ -45,7 +45,7 @@ _INITIALIZE: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One thing that was looked at."""
+    """The outcome of one check."""
 
     state: State
     what: str
@@ -53,7 +53,7 @@ class Check:
 
 
 def examine(places: Places) -> Iterator[Check]:
-    """Look at the store, the agents and everything that is on record as installed."""
+    """Check the store, the agents, and everything that is on record as installed."""
     yield _check_store(places.store)
     yield from _check_counts(places.store)
     for agent in AGENTS:
@@ -96,7 +96,7 @@ def _check_counts(store: Path) -> Iterator[Check]:
 
 
 def _check_entry(installed: Installed, entry: Entry) -> Check:
-    """Look whether an entry is still in its file, and try what it sets up."""
+    """Check that an entry is still in its file, and try what it sets up."""
     name = f"{installed.agent} {'.'.join(entry.place)}"
     try:
         is_toml = installed.path.suffix == ".toml"
@@ -110,7 +110,7 @@ def _check_entry(installed: Installed, entry: Entry) -> Check:
 
 
 def _try(entry: Entry, port: int) -> str:
-    """Return what is wrong with what *entry* sets up; nothing if it works."""
+    """Return the problem with what *entry* sets up; empty if it works."""
     match entry.place:
         case ("hooks", _):
             command = shlex.split(entry.value["hooks"][0]["command"])
@@ -126,7 +126,7 @@ def _try(entry: Entry, port: int) -> str:
 
 
 def _try_command(command: Sequence[str], stdin: str, wanted: str, problem: str) -> str:
-    """Run *command* as an agent would, on a store of its own; return what is wrong with it."""
+    """Run *command* as an agent would, on a temporary store; return the problem, if any."""
     with tempfile.TemporaryDirectory() as folder:
         own = [*command, "--store", str(Path(folder) / "doctor.db")]
         try:

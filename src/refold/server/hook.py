@@ -1,8 +1,8 @@
-"""The PostToolUse hook of Claude Code: a tool's output is shortened before the model sees it.
+"""The PostToolUse hook of Claude Code: shortens the output of a tool before the model sees it.
 
-Only what arrives is changed, so that thinking, prompt caches and `/compact` stay valid. The hook
-runs after every call of a tool, so it loads the engine only for outputs that are long enough; and
-it fails open: whatever goes wrong is counted, and the output stays as it is.
+Only new output is changed, so thinking, prompt caches and `/compact` stay valid. The hook runs
+after every tool call, so it loads the engine only for outputs that are long enough. It fails open:
+whatever goes wrong is counted, and the output stays as it is.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 
 MIN_CHARS: Final = 2_000
-"""Shorter texts stay as they are: what could be saved is not worth loading the engine. A guess,
-about 500 tokens."""
+"""Shorter texts stay as they are: the saving is not worth loading the engine. A guess, about 500
+tokens."""
 MAX_TOKENS: Final = 4_000
 """The most an excerpt takes. A guess: Claude Code itself cuts outputs at about 30,000 characters,
 which is 8,000 to 10,000 tokens of a log."""
@@ -37,14 +37,14 @@ _FIELDS: Final[Mapping[str, tuple[tuple[str, ...], ...]]] = {
     "Agent": (("content", _EACH, "text"),),
     "Task": (("content", _EACH, "text"),),
 }
-"""The texts of built-in tools; a list of strings is a text, one line each. Seen in 2.1.325."""
+"""Where tools have their texts, as of 2.1.325; a list of strings is a text, one line each."""
 _MCP: Final = "mcp__"
 _MCP_FIELDS: Final = ((), (_EACH, "text"), ("content", _EACH, "text"))
-"""The output of an MCP tool is a text, a list of blocks, or an object with one."""
+"""The output of an MCP tool is a text, a list of blocks, or an object with such a list."""
 _OWN_SERVER: Final = "mcp__refold__"
 _RETRIEVE: Final = ("retrieve_original", "refold_retrieve")
 _NOT_SHOWN: Final = ("isImage", "structuredContent", "persistedOutputPath")
-"""With these set, the model sees something else of a command than its text."""
+"""With one of these set, the model sees something other than the text."""
 
 
 def run_hook(source: BinaryIO, *, store: str | Path, profile: str, max_tokens: object) -> str:
@@ -56,29 +56,29 @@ def run_hook(source: BinaryIO, *, store: str | Path, profile: str, max_tokens: o
         source: where the event comes from, as JSON.
         store: where originals are kept: a SQLite file, made if need be, or an address.
         profile: `lossless`, or `standard` for excerpts of what is still longer than *max_tokens*.
-        max_tokens: a number, or what the command line has in its place.
+        max_tokens: a number, or the text of one from the command line.
     """
     try:
         event = json.loads(source.read())
         if not _is_long(event):
             return ""
         return _answer(event, store, profile, max_tokens)
-    except Exception as error:  # noqa: BLE001 - a hook that fails would be in the way of the agent
+    except Exception as error:  # noqa: BLE001 - a failing hook must not stop the agent
         _count(store, {"failures": 1, f"failures:{type(error).__name__}": 1})
         return ""
 
 
 def _is_long(event: Any) -> bool:
     """Return whether there is a text in *event* that may be shortened."""
-    found = [0]
+    lengths = [0]
 
     def measure(text: str) -> str:
-        found.append(len(text))
+        lengths.append(len(text))
         return text
 
     if event["hook_event_name"] == _EVENT:
         map_texts(event["tool_name"], event["tool_response"], measure)
-    return max(found) >= MIN_CHARS
+    return max(lengths) >= MIN_CHARS
 
 
 def _answer(event: Any, address: str | Path, profile: str, max_tokens: object) -> str:
@@ -122,16 +122,16 @@ def _count(store: str | Path, amounts: dict[str, int]) -> None:
 
 
 def _is_retrieval(tool: str) -> bool:
-    """Return whether *tool* fetches originals: what it returns is wanted whole."""
+    """Return whether *tool* fetches originals: its output is wanted whole."""
     return tool.startswith(_OWN_SERVER) or tool.endswith(_RETRIEVE)
 
 
 def map_texts(tool: str, output: Any, change: Callable[[str], str]) -> Any:
     """Return the *output* of a *tool* with its texts changed; the same object if none was.
 
-    Claude Code checks a changed output against the schema of its tool and ignores it if it does
-    not fit. So only texts are replaced, each where it stands; what is not known, and what is not
-    shown as text, is left alone.
+    Claude Code validates a changed output against the schema of its tool, and ignores it if it does
+    not fit. So only texts are replaced, in place; whatever is unknown or not shown as text is left
+    alone.
     """
     if _is_retrieval(tool):
         return output

@@ -1,4 +1,4 @@
-"""The MCP server: tools that fetch originals, shorten and count, on stdio or over HTTP."""
+"""The MCP server: tools that fetch originals, shorten, and count; on stdio or over HTTP."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ COMPRESS: Final = "refold_compress"
 STATS: Final = "refold_stats"
 
 _VIEW: Final = "refold:view:"
-"""Where the folded messages of a conversation are kept: its handles are found through them."""
+"""Prefix of the folded messages of a conversation: its handles are found through them."""
 _NAME_BYTES: Final = 16
-"""A name that cannot be guessed: any client that knows it may read the originals."""
+"""Enough that a name cannot be guessed: any client that knows it may read the originals."""
 _TEXT_TOKENS: Final = 2_000
 """The default budget of a text: a page or two, a guess."""
 _MOST_CHARS: Final = 400
-"""How much of a handle given by a model is read."""
+"""How much is read of what a model gives as a handle."""
 _TEXT: Final = {"type": "string"}
 _COMPRESS_SCHEMA: Final = {
     "type": "object",
@@ -53,7 +53,7 @@ _COMPRESS_SCHEMA: Final = {
 
 
 class Tools:
-    """The tools on one store, which is that of the hook and the proxy."""
+    """The tools on one store, which they share with the hook and the proxy."""
 
     def __init__(self, store: str | os.PathLike[str]) -> None:
         self._store = open_originals(store)
@@ -87,7 +87,7 @@ class Tools:
         """Answer a call of the tool *name*.
 
         Raises:
-            RefoldError: there is no such tool, or it cannot do what it is asked to.
+            RefoldError: there is no such tool, or the call fails.
         """
         match name:
             case "refold_retrieve":
@@ -99,7 +99,7 @@ class Tools:
         raise ConfigError(f"there is no tool {name!r}")
 
     def retrieve(self, arguments: Mapping[str, Any]) -> str:
-        """Return an original, or a part of it; what goes wrong is said in the answer."""
+        """Return an original or a part of it; errors are part of the answer."""
         add_counts(self._counts, {"retrieved": 1})
         conversation = str(arguments.get("conversation") or "")
         if conversation:
@@ -158,7 +158,7 @@ class Tools:
         return {"messages": result.messages, "conversation": name, **counts}
 
     def stats(self) -> dict[str, int]:
-        """Return what was done with this store so far, by the hook and by these tools."""
+        """Return what the hook and these tools have done with this store so far."""
         counts = read_counts(self._counts)
         saved = _saved(counts.pop("tokens_before", 0), counts.pop("tokens_after", 0))
         return {"originals": len(self._store), **counts, **saved}
@@ -177,7 +177,7 @@ _HOST: Final = "127.0.0.1"
 _MAX_BODY: Final = 64 * 2**20
 """The largest request; the SDK's own limit, 4 MiB, is too small for a long conversation."""
 _META: Final = {name: {"anthropic/alwaysLoad": False} for name in (COMPRESS, STATS)}
-"""Only retrieval has to be in sight of a model all the time; Claude Code finds these by search."""
+"""Only retrieval has to be always in view of a model; Claude Code finds the others by search."""
 _INSTRUCTIONS: Final = (
     "Results of tools may be shown shortened, with a handle such as #kdbfq at their end. "
     f"{RETRIEVE} returns the whole text behind a handle, some of its lines, or those with a word."
@@ -219,7 +219,7 @@ def make_server(tools: Tools) -> Any:
 
 
 def serve_stdio(tools: Tools) -> None:
-    """Answer on standard input and output until the client goes."""
+    """Serve on standard input and output until the client disconnects."""
     server = make_server(tools)
     from mcp.server.stdio import stdio_server
 
@@ -231,9 +231,12 @@ def serve_stdio(tools: Tools) -> None:
 
 
 def serve_http(tools: Tools, port: int) -> None:
-    """Answer at `/mcp` on the loopback interface, having said on standard error where that is.
+    """Serve at `/mcp` on the loopback interface, and print the address on standard error.
 
     Only this machine can connect, and the SDK refuses requests for other hosts.
+
+    Raises:
+        ConfigError: the SDK is not installed, or the port cannot be used.
     """
     server = make_server(tools)
     import uvicorn

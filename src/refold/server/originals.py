@@ -1,4 +1,4 @@
-"""The store that the hook, the MCP server and `refold doctor` share, its handles and its counts."""
+"""What the hook, the MCP server and `refold doctor` share: a store, its handles and its counts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from refold.stores.base import OpenStore, Store
 from refold.stores.opening import is_file, open_store
 
 _BUSY_SECONDS: Final = 2.0
-"""How long counting waits for other processes; after that the figure is lost."""
+"""How long counting waits for other processes; after that the count is lost."""
 _SCHEMA: Final = "CREATE TABLE IF NOT EXISTS count (name TEXT PRIMARY KEY, amount INTEGER NOT NULL)"
 _ADD: Final = (
     "INSERT INTO count VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET amount = amount + "
@@ -27,27 +27,27 @@ _ADD: Final = (
 _SHOWN: Final = "refold:shown:"
 _HANDLE: Final = re.compile(rf"#([a-z]{{{HANDLE_CHARS},36}})\b")
 _MOST: Final = 4
-"""How many originals are found by one handle; of more that share it, the first are."""
+"""The most originals behind one handle; of more that share it, the first are found."""
 
 
 def open_originals(store: str | os.PathLike[str]) -> OpenStore:
-    """Open the store at an address; the folder of a file is made if need be, for its owner."""
+    """Open the store at an address; for a file, its folder is created if necessary."""
     if is_file(store):
         Path(store).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     return open_store(store)
 
 
 def counts_beside(store: str | os.PathLike[str]) -> Path:
-    """Return the file with the counts of what is kept in *store*; on a server: in the data folder.
+    """Return the file with the counts for *store*; for one on a server, it is in the data folder.
 
-    What a machine has counted stays on it.
+    The counts of a machine stay on it.
     """
     path = Path(store) if is_file(store) else data_file(sys.platform, os.environ)
     return path.with_name(path.name + ".counts")
 
 
 def add_counts(path: Path, amounts: Mapping[str, int]) -> None:
-    """Add *amounts* to the counts; what cannot be counted is not: counting breaks nothing."""
+    """Add *amounts* to the counts; if that fails they are lost, and nothing else breaks."""
     with suppress(sqlite3.Error, OSError):
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         make_private(path)
@@ -57,7 +57,7 @@ def add_counts(path: Path, amounts: Mapping[str, int]) -> None:
 
 
 def read_counts(path: Path) -> dict[str, int]:
-    """Return all counts by name; none where there is no file, or none that can be read."""
+    """Return all counts by name; none if there is no file, or it cannot be read."""
     if not path.exists():
         return {}
     with suppress(sqlite3.Error), closing(sqlite3.connect(path, timeout=_BUSY_SECONDS)) as file:
@@ -66,10 +66,10 @@ def read_counts(path: Path) -> dict[str, int]:
 
 
 def enter_shown(store: Store, folded: Mapping[str, Any], original: Mapping[str, Any]) -> None:
-    """Enter that *folded*, a message as it is sent, stands for *original*, which is in *store*.
+    """Record that *folded*, a message as it is sent, stands for *original*, which is in *store*.
 
     A short handle is found only through the messages that show it, which an MCP server never sees.
-    So the proxy enters which original is behind which handle, and the server looks it up. Where two
+    So the proxy records which original is behind which handle, for the server to look up. If two
     texts share a short handle, both are found.
     """
     own = digest(original)
@@ -85,7 +85,7 @@ def enter_shown(store: Store, folded: Mapping[str, Any], original: Mapping[str, 
 
 
 def find_shown(store: Store, handle: str) -> list[dict[str, Any]]:
-    """Return the originals behind *handle*, however a model has spelled it, with it as their id."""
+    """Return the originals behind *handle*, however a model spelled it, with it as their id."""
     spelled = handle if "#" in handle else show_handle(handle.strip())
     found: list[dict[str, Any]] = []
     for name in dict.fromkeys(_HANDLE.findall(spelled)):

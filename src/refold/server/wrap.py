@@ -1,4 +1,4 @@
-"""Run a program behind a proxy of its own, and report what that saved."""
+"""Runs a program behind a proxy of its own, and reports what that saved."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _UPSTREAM: Final = {
     "OPENAI_BASE_URL": "REFOLD_OPENAI_URL",
     "GOOGLE_GEMINI_BASE_URL": "REFOLD_GEMINI_URL",
 }
-"""Where programs look for a provider, and where `refold serve` does."""
+"""The variables by which programs find a provider, and those of `refold serve`."""
 _PASSED_ON: Final = tuple(
     getattr(signal, name)
     for name in ("SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2")
@@ -40,7 +40,7 @@ _PASSED_ON: Final = tuple(
 
 @dataclass(frozen=True, slots=True)
 class Wrapped:
-    """How a program ended, and the totals of its proxy, where these could be had."""
+    """The exit code of a program, and the totals of its proxy, if available."""
 
     code: int
     stats: Mapping[str, Any]
@@ -51,8 +51,8 @@ def run_wrapped(command: Sequence[str], env: Mapping[str, str], *, proxy: Sequen
 
     Args:
         command: the program and its arguments.
-        env: its environment; the proxy has the same, and sends on to where the program would.
-        proxy: the command that starts the proxy; it says `listening on URL` when it is ready.
+        env: its environment; the proxy gets the same, and forwards to where the program would.
+        proxy: the command that starts the proxy; it prints `listening on URL` when it is ready.
 
     Raises:
         ConfigError: the proxy does not start.
@@ -74,7 +74,7 @@ def variables(url: str) -> dict[str, str]:
 
 
 def adapt(command: Sequence[str], url: str) -> list[str]:
-    """Return *command* with the arguments that its program needs: codex reads no variable."""
+    """Return *command* with arguments that its program needs: codex ignores the variables."""
     program, *arguments = command
     if Path(program).stem != "codex":
         return [program, *arguments]
@@ -86,9 +86,9 @@ def adapt(command: Sequence[str], url: str) -> list[str]:
 
 @contextmanager
 def _running(command: Sequence[str], env: Mapping[str, str]) -> Iterator[str]:
-    """Start the proxy, lend where it listens, and end it.
+    """Start the proxy, yield its address, and stop it.
 
-    It is in a group of its own: what a terminal sends to the program is not for the proxy.
+    It is in a process group of its own: signals from the terminal are not for the proxy.
     """
     with tempfile.TemporaryFile() as log:
         try:
@@ -126,9 +126,9 @@ def _end(server: subprocess.Popen[bytes]) -> None:
 
 
 class _Signals:
-    """Passes on what is sent to us, for the program is to decide what a signal means.
+    """Forwards signals to the program, which decides what they mean.
 
-    A terminal interrupts the program by itself. What comes before it runs keeps it from running.
+    A terminal interrupts the program by itself. A signal before the start keeps it from starting.
     """
 
     def __init__(self) -> None:
@@ -136,7 +136,7 @@ class _Signals:
         self._program: subprocess.Popen[bytes] | None = None
 
     def run(self, command: Sequence[str], env: Mapping[str, str]) -> int:
-        """Run a program on our own streams, and return how it ended, as a shell does."""
+        """Run a program on our own streams, and return its exit code as a shell would."""
         if self.pending:
             return _KILLED + self.pending
         try:
@@ -151,7 +151,7 @@ class _Signals:
         return code if code >= 0 else _KILLED - code
 
     def receive(self, number: int, _frame: FrameType | None) -> None:
-        """Take a signal."""
+        """Handle a signal."""
         if self._program is None:
             self.pending = number
         elif number != signal.SIGINT:
@@ -161,7 +161,7 @@ class _Signals:
     @classmethod
     @contextmanager
     def caught(cls) -> Iterator[Self]:
-        """Take all signals that a program may care about, until the end of the block."""
+        """Handle all signals that a program may care about, until the end of the block."""
         signals = cls()
         numbers = (signal.SIGINT, *_PASSED_ON)
         before = {number: signal.signal(number, signals.receive) for number in numbers}
@@ -173,13 +173,13 @@ class _Signals:
 
 
 def open_directly(url: str, timeout_seconds: float) -> Any:
-    """Open an address of this machine, whatever proxy the environment names."""
+    """Open a URL on this machine, ignoring proxies in the environment."""
     direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     return direct.open(url, timeout=timeout_seconds)
 
 
 def _fetch_stats(url: str) -> Mapping[str, Any]:
-    """Return the totals of the proxy; nothing if it does not answer."""
+    """Return the totals of the proxy; empty if it does not answer."""
     with suppress(OSError, ValueError), open_directly(f"{url}/stats", _SECONDS) as answer:
         stats = json.loads(answer.read())
         return stats if isinstance(stats, Mapping) else {}

@@ -61,7 +61,7 @@ def kept(*, has_tool: bool = False) -> LastSent:
 
 def test_the_past_is_as_it_was_sent_and_marks_are_where_they_are_now() -> None:
     later = job([ASK, LONG, SAID, NEW])
-    found = kept(has_tool=True).go_on(later)
+    found = kept(has_tool=True).recall(later)
     assert found is not None
     assert found.body is not None
     body = json.loads(found.body)
@@ -74,18 +74,18 @@ def test_the_past_is_as_it_was_sent_and_marks_are_where_they_are_now() -> None:
 
 def test_other_conversations_are_none_of_its_business() -> None:
     later = [ASK, LONG, SAID, NEW]
-    assert kept().go_on(job(later, tenant="other")) is None
-    assert kept().go_on(job(later, model="other")) is None
-    assert kept().go_on(job([ASK, block("edited"), SAID])) is None
-    assert kept().go_on(job([block("other"), LONG])) is None
-    assert kept().go_on(job(later)._replace(body=b"{")) is None
+    assert kept().recall(job(later, tenant="other")) is None
+    assert kept().recall(job(later, model="other")) is None
+    assert kept().recall(job([ASK, block("edited"), SAID])) is None
+    assert kept().recall(job([block("other"), LONG])) is None
+    assert kept().recall(job(later)._replace(body=b"{")) is None
 
 
 def test_what_went_out_as_it_came_is_not_kept() -> None:
     last = kept()
     came = job([ASK, LONG, SAID, NEW])
     last.keep(came, Folded(first=Request(came).about.first))
-    assert last.go_on(came) is None
+    assert last.recall(came) is None
 
 
 def test_only_so_much_is_kept() -> None:
@@ -93,4 +93,4 @@ def test_only_so_much_is_kept() -> None:
     jobs = [job([block(f"{n}" + "x" * (20 << 20))]) for n in range(3)]
     for one in jobs:
         last.keep(one, Folded(body=one.body, first=Request(one).about.first, model="m"))
-    assert [last.go_on(one) is None for one in jobs] == [True, True, False]
+    assert [last.recall(one) is None for one in jobs] == [True, True, False]

@@ -16,22 +16,29 @@ from typing import Any, Final
 
 import aiohttp
 
-from refold.server.proxy.apis.base import TOOL_NAME, Api, OwnCall, Round, Turn, Usage, Wire
+from refold.server.proxy.apis.base import (
+    TOOL_NAME,
+    Api,
+    RetrievalCall,
+    Round,
+    Turn,
+    Usage,
+    Wire,
+)
 
 _MAX_ROUNDS: Final = 8
 """The most rounds of retrieval calls within one answer."""
-_NAME: Final = TOOL_NAME.encode()
+_TOOL_NAME: Final = TOOL_NAME.encode()
 _END: Final = re.compile(rb"\r?\n\r?\n")
 MAX_EVENT_BYTES: Final = 64 << 20
 """The longest event; what is longer is passed on without being parsed."""
 _SAYS_USAGE: Final = re.compile(rb'"usage(?:Metadata)?"\s{0,4}:\s{0,4}\{')
 _MAX_BYTES: Final = 16 << 20
-"""Of an answer in one piece, so much is kept to be read; of a longer one the usage is not known."""
+"""The longest answer in one piece whose usage is read."""
 _ANY_WINDOW: Final = 47
 """Tells zlib to read both gzip and zlib streams."""
 
-
-Retrieve = Callable[[OwnCall], Awaitable[str]]
+Retrieve = Callable[[RetrievalCall], Awaitable[str]]
 Ask = Callable[[bytes], Awaitable[aiohttp.ClientResponse]]
 
 
@@ -39,7 +46,7 @@ class Answer:
     """One answer to a client, in as many rounds as the model needs."""
 
     def __init__(self, api: Api, body: bytes, *, ask: Ask, retrieve: Retrieve) -> None:
-        """*body* is what was sent; *ask* sends another one, *retrieve* answers a call."""
+        """*body* is what was sent; *ask* sends another body, *retrieve* answers a call."""
         self._api = api
         self._body: Wire = json.loads(body)
         self._ask = ask
@@ -51,31 +58,21 @@ class Answer:
         self.failures = 0
         """Rounds that the provider did not answer."""
 
-    def _meter(self, response: aiohttp.ClientResponse) -> Meter:
-        meter = Meter(self._api, response.headers)
-        self.meters.append(meter)
-        return meter
-
     async def whole(self, response: aiohttp.ClientResponse) -> bytes:
         """Return an answer that comes in one piece; byte for byte if no original was asked for."""
         content = await self._read(response)
         shown: list[Any] = []
-        while _NAME in content:
-            answer = read_object(content)
-            turn = Turn() if answer is None else self._api.read_answer(answer)
-            if answer is None or not turn.calls:
+        while _TOOL_NAME in content and (answer := read_object(content)) is not None:
+            turn = self._api.read_answer(answer)
+            if not turn.calls:
                 break
-            following = None
-            if not turn.is_mixed and len(self.rounds) < _MAX_ROUNDS:
-                following = await self._go_on(turn, len(turn.shown))
+            following = await self._go_on(turn, len(turn.shown))
             if following is None:
                 return json.dumps(self._api.join(shown, answer)).encode()
             shown += turn.shown
             content = await self._read(following)
-        if shown:
-            answer = read_object(content)
-            return content if answer is None else json.dumps(self._api.join(shown, answer)).encode()
-        return content
+        answer = read_object(content) if shown else None
+        return content if answer is None else json.dumps(self._api.join(shown, answer)).encode()
 
     async def _read(self, response: aiohttp.ClientResponse) -> bytes:
         meter = self._meter(response)
@@ -85,7 +82,7 @@ class Answer:
         return content
 
     async def stream(self, response: aiohttp.ClientResponse) -> AsyncIterator[bytes]:
-        """Yield an answer as it comes; what belongs to calls of ours is left out."""
+        """Yield an answer as it comes, without what belongs to retrieval calls."""
         shown: list[Any] = []
         following: aiohttp.ClientResponse | None = response
         while following is not None:
@@ -101,7 +98,7 @@ class Answer:
             if this.held:
                 turn = self._api.read_stream(read_events([*this.passed, *this.held]))
                 seen = self._api.read_stream(read_events(this.passed)).shown
-                if turn.calls and not turn.is_mixed and len(self.rounds) < _MAX_ROUNDS:
+                if turn.calls:
                     following = await self._go_on(turn, len(seen))
                 if following is None:
                     for piece in this.release():
@@ -110,8 +107,18 @@ class Answer:
             elif rest := this.rest():
                 yield rest
 
+    def _meter(self, response: aiohttp.ClientResponse) -> Meter:
+        meter = Meter(self._api, response.headers)
+        self.meters.append(meter)
+        return meter
+
     async def _go_on(self, turn: Turn, shown: int) -> aiohttp.ClientResponse | None:
-        """Answer the calls of *turn* and ask the model to continue; `None` if that fails."""
+        """Answer the calls of *turn* and ask the model to continue.
+
+        `None` if it is the client's turn, if there were too many rounds, or if the provider fails.
+        """
+        if turn.is_mixed or len(self.rounds) >= _MAX_ROUNDS:
+            return None
         texts = [await self._retrieve(call) for call in turn.calls]
         wires = self._api.results(turn, texts)
         body = {**self._body, self._api.key: [*self._body[self._api.key], *wires]}
@@ -130,10 +137,10 @@ class Answer:
 
 
 class _Streamed:
-    """The events of one round: passed on until a call of ours begins, and held back from there."""
+    """The events of one round: passed on until a retrieval call begins, held back from there on."""
 
     def __init__(self, api: Api, meter: Meter, shown: Sequence[Any], known: str | None) -> None:
-        """*known* is what the client calls the answer; `None` in the first round."""
+        """*known* is the client's id of the answer; `None` in the first round."""
         self._api = api
         self._meter = meter
         self._shown = list(shown)
@@ -145,15 +152,15 @@ class _Streamed:
         self.held: list[bytes] = []
 
     def take(self, chunk: bytes) -> list[bytes]:
-        """Return what of *chunk* can be passed on now."""
+        """Return the events of *chunk* that can be passed on now."""
         pieces: list[bytes] = []
         for event in self._splitter.feed(chunk):
             self._meter.see(event)
-            if self.held or self._is_own(event):
+            if self.held or self._is_retrieval(event):
                 self.held.append(event)
                 continue
             self.passed.append(event)
-            pieces += self._moved(event)
+            pieces += self._pass_on(event)
         return pieces
 
     def rest(self) -> bytes:
@@ -161,44 +168,42 @@ class _Streamed:
         return self._splitter.close()
 
     def release(self) -> list[bytes]:
-        """Return what was held back, without calls of ours."""
+        """Return what was held back, without retrieval calls."""
         events = read_events([*self.passed, *self.held])
-        kept = self._api.without_own(events)[len(read_events(self.passed)) :]
-        pieces = [piece for event in kept for piece in self._write(event)]
+        kept = self._api.without_retrievals(events)[len(read_events(self.passed)) :]
+        pieces = [piece for event in kept for piece in self._renumber(event)]
         return [*pieces, *(event for event in self.held if read_event(event) is None)]
 
-    def _is_own(self, event: bytes) -> bool:
-        if _NAME not in event:
+    def _is_retrieval(self, event: bytes) -> bool:
+        if _TOOL_NAME not in event:
             return False
-        said = read_event(event)
-        return said is not None and self._api.starts_own_call(said)
+        data = read_event(event)
+        return data is not None and self._api.starts_retrieval(data)
 
-    def _moved(self, event: bytes) -> list[bytes]:
+    def _pass_on(self, event: bytes) -> list[bytes]:
         if self._known is None and len(self.passed) > 1:
-            return [event]  # only the first event has a name
-        said = read_event(event)
-        if said is not None:
-            self.name = self.name or self._api.name_of(said)
-        if self._known is None:
-            return [event]
-        return [event] if said is None else self._write(said)
+            return [event]  # only the first event has the id
+        data = read_event(event)
+        if data is not None:
+            self.name = self.name or self._api.response_id(data)
+        return [event] if self._known is None or data is None else self._renumber(data)
 
-    def _write(self, said: Wire) -> list[bytes]:
-        moved: Wire | None = said
+    def _renumber(self, data: Wire) -> list[bytes]:
+        shifted: Wire | None = data
         if self._known is not None:
-            moved = self._api.shift(said, self._shown, self._known)
-        return [] if moved is None else [write_event(moved, str(moved.get("type", "")))]
+            shifted = self._api.shift(data, self._shown, self._known)
+        return [] if shifted is None else [write_event(shifted, str(shifted.get("type", "")))]
 
 
 class EventSplitter:
-    """Cuts a stream into events; joined again they are the stream."""
+    """Splits a stream of server-sent events; joined again they are the stream."""
 
     def __init__(self) -> None:
         self._rest = bytearray()
 
     def feed(self, chunk: bytes) -> list[bytes]:
         """Return the events that *chunk* completes, each with the blank line that ends it."""
-        seen = max(0, len(self._rest) - 3)  # the end of an event may be cut in two
+        seen = max(0, len(self._rest) - 3)  # the end of an event may be split between chunks
         self._rest += chunk
         if len(self._rest) > MAX_EVENT_BYTES:
             return [self.close()]
@@ -212,21 +217,21 @@ class EventSplitter:
         return events
 
     def close(self) -> bytes:
-        """Return what is left: an event that was cut off, or nothing."""
+        """Return the rest: an event that was cut off, or nothing."""
         rest = bytes(self._rest)
         self._rest.clear()
         return rest
 
 
 def read_event(event: bytes) -> dict[str, Any] | None:
-    """Return the object that an event carries; `None` if it carries none, such as `[DONE]`."""
+    """Return the JSON object in an event; `None` if there is none, as in `[DONE]`."""
     lines = event.splitlines()
     data = b"\n".join(line[5:].lstrip() for line in lines if line.startswith(b"data:"))
     return read_object(data)
 
 
 def read_object(data: bytes) -> dict[str, Any] | None:
-    """Return the JSON object in *data*; `None` if there is none, or only a part of one."""
+    """Return the JSON object in *data*; `None` if it is anything else, or incomplete."""
     if not data.lstrip().startswith(b"{"):
         return None
     try:
@@ -237,18 +242,18 @@ def read_object(data: bytes) -> dict[str, Any] | None:
 
 
 def write_event(data: object, name: str = "") -> bytes:
-    """Spell an event."""
+    """Serialize an event."""
     head = f"event: {name}\n" if name else ""
     return f"{head}data: {json.dumps(data, separators=(',', ':'))}\n\n".encode()
 
 
 def read_events(events: Iterable[bytes]) -> list[dict[str, Any]]:
-    """Return the objects of all *events* that carry one."""
+    """Return the JSON objects of all *events* that have one."""
     return [found for found in map(read_event, events) if found is not None]
 
 
 class Meter:
-    """Watches one answer; what it cannot read it lets pass."""
+    """Reads the token usage of one answer, as far as it can be read."""
 
     def __init__(self, api: Api, headers: Mapping[str, str]) -> None:
         """*headers* are those of the answer."""
@@ -279,16 +284,16 @@ class Meter:
             self._whole += chunk
 
     def see(self, event: bytes) -> None:
-        """Read an event that was cut from the stream elsewhere."""
+        """Read an event that was split off elsewhere."""
         if _SAYS_USAGE.search(event):
-            said = read_event(event)
-            if said is not None:
-                self.usage = self._api.usage_of(said, self.usage)
+            self._update(read_event(event))
 
     def close(self) -> Usage:
         """Return what is known at the end."""
         if self._whole and len(self._whole) <= _MAX_BYTES and _SAYS_USAGE.search(self._whole):
-            said = read_object(bytes(self._whole))
-            if said is not None:
-                self.usage = self._api.usage_of(said, self.usage)
+            self._update(read_object(bytes(self._whole)))
         return self.usage
+
+    def _update(self, data: Wire | None) -> None:
+        if data is not None:
+            self.usage = self._api.read_usage(data, self.usage)

@@ -15,7 +15,7 @@ from yarl import URL
 from refold.conversation.models import list_prices
 from refold.errors import JobError, WorkerLostError
 from refold.server.proxy.answering import Answer
-from refold.server.proxy.apis.base import Api, OwnCall, Usage
+from refold.server.proxy.apis.base import Api, RetrievalCall, Usage
 from refold.server.proxy.headers import for_upstream, session_of, tenant_of
 from refold.server.proxy.request import Folded, FoldMode, Job, LastSent
 from refold.server.proxy.settings import Settings
@@ -118,7 +118,7 @@ class ClientRequest:
         )
         folded = await self._attempt(job, seconds)
         if folded.why_not in (_LATE, _FAILED):
-            known = self._last_sent.go_on(job)
+            known = self._last_sent.recall(job)
             folded = folded if known is None else replace(known, why_not=folded.why_not)
         self._last_sent.keep(job, folded)
         return folded
@@ -150,7 +150,7 @@ class ClientRequest:
     ) -> Any:
         return await self._workers.call(self._worker_key, operation, *given, seconds=seconds)
 
-    async def retrieve(self, sent: bytes, call: OwnCall) -> str:
+    async def retrieve(self, sent: bytes, call: RetrievalCall) -> str:
         """Answer a retrieval call that a model made when it was *sent* this."""
         about = self._tenant, self.folded.conversation, self.api.name
         try:

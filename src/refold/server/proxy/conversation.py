@@ -1,7 +1,7 @@
-"""One conversation in a worker: a session, and which of its messages is which of the client's.
+"""One conversation in a worker: a session, and how its messages map to those of the client.
 
-The session may have more messages than the client: exchanges about originals, of which the client
-knows nothing. And its view may have fewer, once the beginning was folded anew.
+The session may have more messages than the client: retrieval rounds, which the client never sees.
+And its view may have fewer, once the beginning was folded anew.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from refold.conversation.session import Session
 from refold.notation.marks import is_lossless_mark
 from refold.server.proxy.apis.base import Api, Round, Wire
 from refold.server.proxy.ledger import Past
-from refold.server.proxy.request import with_marks
+from refold.server.proxy.request import Request
 from refold.tools.shapes import find_texts
 
 FULL_SHARE: Final = 0.8
@@ -26,11 +26,11 @@ _MIN_GAIN: Final = 0.1
 """If folding anew left more than that, it is tried again only after this share of a budget."""
 
 
-class Look(NamedTuple):
-    """A conversation before and after."""
+class Snapshot(NamedTuple):
+    """A conversation as it came and as it was sent."""
 
     before: list[Any]
-    """What came. What was folded anew before a restart is there in the form in which it is sent."""
+    """What came; what was folded anew before a restart, in the form in which it is sent."""
     after: list[Any]
     places: list[range]
     """For each message of *after*, which of *before* it stands for."""
@@ -46,13 +46,13 @@ class Conversation:
     model: str
     session: Session
     length: int = 0
-    """How many messages of the client are in the session."""
+    """How many of the client's messages are in the session."""
     origins: list[int | None] = field(default_factory=list[int | None])
-    """For each message that there was, the client's that it is; `None` if it is none of them."""
+    """For each message so far, its place among the client's; `None` if it is none of them."""
     base: tuple[int, int] = (0, 0)
-    """The view begins with so many messages that stand for so many: those folded anew."""
+    """What was folded anew: so many messages at the start of the view stand for so many."""
     rounds: dict[int, Sequence[Round]] = field(default_factory=dict[int, Sequence[Round]])
-    """Exchanges about originals, by the client's last message before them."""
+    """Retrieval rounds, by the place of the client's last message before them."""
     is_offered: bool = False
     """Whether the retrieval tool is offered."""
     is_off: bool = False
@@ -62,13 +62,13 @@ class Conversation:
     tokens_known: int = 0
     """Tokens of all messages so far, unfolded."""
     sent: tuple[list[Any], int] = field(default_factory=lambda: ([], 0))
-    """What was sent last, and of how many messages of the client."""
+    """What was sent last, and how many of the client's messages it stands for."""
     landed: int = 0
     """Tokens that were left when the beginning was last folded anew."""
     given: Sequence[Any] = ()
-    """The client's messages as they came last; only where they may be shown."""
+    """The client's messages of the last request; only where they may be shown."""
     beside: tuple[list[Any], int] = field(default_factory=lambda: ([], 0))
-    """System prompt and tools as they were last, and their tokens."""
+    """System prompt and tools of the last request, and their tokens."""
 
     @property
     def saved(self) -> int:
@@ -77,12 +77,12 @@ class Conversation:
         return self.saved_earlier + report.tokens_unfolded - report.tokens
 
     def is_full(self, budget: int) -> bool:
-        """Return whether to fold anew: the budget is nearly spent, and it may help."""
+        """Return whether to fold anew: the budget is nearly spent, and folding may help."""
         most = max(FULL_SHARE * budget, self.landed + _MIN_GAIN * budget)
         return self.session.report.tokens > most
 
     def replay(self, api: Api, past: Past, messages: Sequence[Any]) -> None:
-        """Begin with what was sent of *messages*, in the form in which it was."""
+        """Start from what was sent of *messages*, in the form in which it was sent."""
         self.is_off, self.rounds = past.is_off, dict(past.rounds)
         start = past.folded_at + 1
         if start:
@@ -113,48 +113,37 @@ class Conversation:
             self.session.extend(expanded)
 
     def origin_of(self, place: int) -> int | None:
-        """Return which of the client's messages stands at a *place* of the view, if one does."""
+        """Return which of the client's messages is at a *place* of the view, if any."""
         shown, stood_for = self.base
         if place >= shown:
             return self.origins[place - shown + stood_for]
         if len(self.session) != len(self.origins):
-            return None  # the session was begun with what had been folded
+            return None  # the session was started from what had been folded
         at = self.session.unchanged[place]
         return None if at is None else self.origins[at]
 
-    def look(self, api: Api) -> Look:
+    def snapshot(self, api: Api) -> Snapshot:
         """Return what came and what was sent, for people to see."""
         shown, stood_for = self.base
-        is_begun_anew = len(self.session) != len(self.origins)
-        origins = [*[None] * shown, *self.origins[stood_for:]] if is_begun_anew else self.origins
+        is_restarted = len(self.session) != len(self.origins)
+        origins = [*[None] * shown, *self.origins[stood_for:]] if is_restarted else self.origins
         before = [
             message if origin is None or origin >= len(self.given) else self.given[origin]
             for message, origin in zip(self.session.messages, origins, strict=True)
         ]
         session = self.session
-        return Look(before, session.wires, session.places, format=api.format, model=self.model)
+        return Snapshot(before, session.wires, session.places, api.format, self.model)
 
-    def write(
-        self, view: Sequence[Any], messages: Sequence[Any], given: Sequence[Any]
-    ) -> list[Any]:
-        """Return the *view* with the client's own objects where they are sent as they came.
-
-        *messages* are those of the client without marks of the cache, *given* have them.
-        """
-        written: list[Any] = []
-        for place, message in enumerate(view):
-            origin = self.origin_of(place)
-            if origin is None:
-                written.append(message)
-            elif messages[origin] == message:
-                written.append(given[origin])
-            else:
-                is_marked = messages[origin] is not given[origin]
-                written.append(with_marks(message, given[origin]) if is_marked else message)
-        return written
+    def write(self, view: Sequence[Any], request: Request) -> list[Any]:
+        """Return the *view* with the client's own objects where they are sent as they came."""
+        origins = map(self.origin_of, range(len(view)))
+        return [
+            message if origin is None else request.marked(message, origin)
+            for message, origin in zip(view, origins, strict=True)
+        ]
 
     def new_forms(self, view: Sequence[Any], messages: Sequence[Any]) -> dict[int, Wire]:
-        """Return the messages that the *view* shows for the first time, where they are changed."""
+        """Return the changed messages that are new in the *view*, by their place at the client."""
         forms: dict[int, Wire] = {}
         for place in range(len(view) - 1, self.base[0] - 1, -1):
             origin = self.origin_of(place)
@@ -166,7 +155,7 @@ class Conversation:
 
 
 def is_cut(given: Wire, form: Wire) -> bool:
-    """Return whether the *form* of a message leaves something out, or only says it shorter."""
+    """Return whether the *form* of a message leaves something out; if not, nothing is lost."""
     known = {text.text for text in find_texts([given])}
     changed = [text.text for text in find_texts([form]) if text.text not in known]
     return not all(map(is_lossless_mark, changed))

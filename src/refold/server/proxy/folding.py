@@ -30,7 +30,7 @@ from refold.scan.tokens.choose import counter_for
 from refold.server.originals import enter_shown
 from refold.server.proxy.apis import api_called
 from refold.server.proxy.apis.base import TOOL_NAME, Round, Wire
-from refold.server.proxy.conversation import FULL_SHARE, Conversation, Look, is_cut
+from refold.server.proxy.conversation import FULL_SHARE, Conversation, Snapshot, is_cut
 from refold.server.proxy.ledger import JoinedStore, Ledger
 from refold.server.proxy.request import Folded, FoldMode, Job, Request
 from refold.server.proxy.settings import Settings
@@ -44,7 +44,7 @@ _WINDOW_SHARE: Final = 0.95
 """The share of a window that a conversation may fill. A beginning is folded anew at 80 % of that,
 so that 24 % are left for the answer and for errors of the token estimate."""
 _MOST: Final = 256
-"""Conversations that a worker keeps in memory; one used longer ago is read from the store again."""
+"""Conversations that a worker keeps in memory; older ones are read from the store again."""
 _ROW_API: Final = "openai-chat"
 _HANDLE: Final = re.compile(r"#[0-9a-z]{5,36}(?=\])")
 _ROW_KEY: Final = "proxy:original:"
@@ -74,7 +74,7 @@ class Folder:
         return JoinedStore(self._choices.store)
 
     def fold(self, job: Job) -> Folded:
-        """Return what to send for a request; whatever is replaced is in the store then."""
+        """Return what to send for a request; originals are in the store by then."""
         if self._clock() > job.deadline:
             return Folded(why_not="late")
         request = Request(job)
@@ -98,7 +98,7 @@ class Folder:
             return replace(request.about, body=body, has_tool=has_tool, why_not=describe(error))
 
     def _go_on(self, job: Job, request: Request, found: Conversation) -> Folded:
-        """Fold what is new of a conversation; what it puts into the store is written as one."""
+        """Fold what is new in a conversation; what goes into the store is written at once."""
         saved_before, known = found.saved, found.tokens_known
         with self._store.joined():
             view, is_refolded, first_changed = self._view(job, request, found)
@@ -107,7 +107,7 @@ class Folder:
             is_new = is_whole and self._is_wanted(found, request, forms, is_refolded)
             is_offered = is_new or found.is_offered
             has_tool = is_whole and is_offered and request.api.has_tools(request.body)
-            written = found.write(view, request.messages, request.given)
+            written = found.write(view, request)
             body = request.write(written, has_tool=has_tool)
             if self._clock() > job.deadline:
                 return replace(request.about, why_not="late")
@@ -141,13 +141,13 @@ class Folder:
         )
 
     def _view(self, job: Job, request: Request, found: Conversation) -> tuple[list[Any], bool, int]:
-        """Return what the model is to see, if its beginning was folded anew, and its first change.
+        """Return the view to send, whether its beginning was folded anew, and its first change.
 
-        That is the place of the first message that the provider has not seen there.
+        The latter is the first message that the provider has not seen at its place.
         """
         sent, length = found.sent
         if sent and length == len(request.messages):
-            return sent, False, len(sent)  # it is asked once more
+            return sent, False, len(sent)  # the same request once more
         answered = _answered(request.messages)
         if answered > found.length:  # not in the ledger: it was sent unfolded
             found.extend(request.api, request.messages[:answered])
@@ -176,29 +176,29 @@ class Folder:
     def enter_rounds(
         self, tenant: str, beginning: str, rounds: Sequence[Round], names: tuple[str, str]
     ) -> None:
-        """Remember what was said about originals in the answer to a request."""
+        """Record the retrieval rounds in the answer to a request."""
         found = self._live.get((tenant, beginning))
         if found is not None:
             found.rounds[found.length - 1] = rounds
         Ledger(self._store_of(tenant)).enter_rounds(beginning, rounds, names)
 
     def turn_off(self, tenant: str, beginning: str) -> None:
-        """Fold a conversation no more: its provider refused what was folded, not what came."""
+        """Stop folding a conversation: its provider refused what was folded, not what came."""
         self._live.pop((tenant, beginning), None)
         Ledger(self._store_of(tenant)).turn_off(beginning)
 
-    def look(self, tenant: str, conversation: str, api: str) -> Look | None:
-        """Return the longest line of a conversation in memory; a client may hold several at once.
+    def snapshot(self, tenant: str, conversation: str, api: str) -> Snapshot | None:
+        """Return the longest branch of a conversation in memory; a client may have several.
 
         `None` if there is none, or if content is not to be shown.
         """
-        lines = [
+        branches = [
             found
             for (owner, _), found in self._live.items()
             if owner == tenant and found.name == conversation and found.given
         ]
-        longest = max(lines, key=lambda found: found.length, default=None)
-        return None if longest is None else longest.look(api_called(api))
+        longest = max(branches, key=lambda found: found.length, default=None)
+        return None if longest is None else longest.snapshot(api_called(api))
 
     def compress(self, tenant: str, body: bytes, deadline: float) -> dict[str, Any]:
         """Answer `POST /v1/compress`; the rows that were shortened are named in `ccr_hashes`."""
@@ -241,13 +241,13 @@ class Folder:
         return self._store if self._settings.retrieve == "mcp" else ScopedStore(self._store, tenant)
 
     def _scope(self, conversation: str) -> str | None:
-        """Return the name under which to fold; none where any program may ask for originals."""
+        """Return the name under which to fold; `None` where any program may ask for originals."""
         return None if self._settings.retrieve == "mcp" else conversation
 
     def _find(self, job: Job, request: Request) -> Conversation:
-        """Return the conversation that goes on with a request, from memory or from the store.
+        """Return the conversation that a request continues, from memory or from the store.
 
-        It is not in memory any more then: only if all goes well is it kept again.
+        It is taken out of memory: only if all goes well is it kept again.
         """
         for name in reversed(request.beginnings):
             found = self._live.pop((job.tenant, name), None)
@@ -270,7 +270,7 @@ class Folder:
     def _refold(self, job: Job, found: Conversation, budget: int) -> list[Any]:
         """Fold everything in view anew, with room to spare; return the new view.
 
-        A session that only appends cannot, so that is lifted for one step.
+        A session that only appends cannot do that, so the restriction is lifted for one step.
         """
         store, scope = self._store_of(job.tenant), self._scope(found.name)
         key = found.session.save(store)
@@ -286,11 +286,11 @@ class Folder:
     def _is_wanted(
         self, found: Conversation, request: Request, forms: Mapping[int, Wire], is_refolded: bool
     ) -> bool:
-        """Return whether from now on the retrieval tool is to be offered.
+        """Return whether to offer the retrieval tool from now on.
 
-        It costs tokens with every request, and the cache of everything when it is added, so that it
-        is offered once something is left out, not for what is only said shorter. Where thinking is
-        bound to the tools it is there from the start, or never.
+        It costs tokens with every request, and adding it invalidates the whole cache. So it is
+        offered once something is left out, not for lossless forms. Where thinking is bound to the
+        tools, it is there from the start, or never.
         """
         if found.is_offered or self._settings.retrieve != "inline":
             return False
@@ -308,7 +308,7 @@ class Folder:
             self._live.popitem(last=False)
 
     def _budget(self, found: Conversation, request: Request) -> int | None:
-        """Return what is left for the messages, beside system prompt and tools."""
+        """Return what is left for the messages after system prompt and tools."""
         budget = self._choices.budget_for(found.model or None)
         if budget is None:
             return None
@@ -319,13 +319,13 @@ class Folder:
 
 
 def _answered(messages: Sequence[object]) -> int:
-    """Return how many messages there are up to the last one that a model said."""
+    """Return how many messages there are up to the last one of the model."""
     said = (place for place in range(len(messages), 0, -1) if _is_answer(messages[place - 1]))
     return next(said, 0)
 
 
 def _is_answer(message: object) -> bool:
-    """Return whether a model said this."""
+    """Return whether a message is the model's."""
     if not isinstance(message, Mapping):
         return False
     is_said = message.get("role") in ("assistant", "model")

@@ -1,4 +1,4 @@
-"""Headers: which of them are sent on, whose request they say it is, and who may use the proxy."""
+"""Headers: which are sent on, which client they identify, and who may use the proxy."""
 
 from __future__ import annotations
 
@@ -33,26 +33,26 @@ _ROTATING: Final = ("Bearer sk-ant-oat", "Bearer eyJ")
 """Prefixes of short-lived tokens: they do not identify a client for long."""
 _SESSIONS: Final = ("x-claude-code-session-id", "session-id", "session_id", "x-session-id")
 _OPEN_PATHS: Final = ("/healthz", "/readyz")
-"""Paths that need no token: they only say whether the proxy runs."""
+"""Paths that need no token: they only tell whether the proxy runs."""
 _PREFIX: Final = "/t/"
 _LOCAL_NAMES: Final = ("localhost", "127.0.0.1", "::1")
 
 
 def for_upstream(headers: CIMultiDictProxy[str]) -> CIMultiDict[str]:
-    """Return the headers of a request without those for us."""
+    """Return the headers of a request without those meant for the proxy."""
     return _without(headers, _OF_REQUEST | _named(headers))
 
 
 def for_client(headers: CIMultiDictProxy[str], *, is_changed: bool = False) -> CIMultiDict[str]:
-    """Return the headers of an answer; the length only if the body is as it came."""
+    """Return the headers of an answer; without the length if the body is changed."""
     dropped = _HOP_BY_HOP | _named(headers)
     return _without(headers, dropped | {"content-length"} if is_changed else dropped)
 
 
 def _named(headers: CIMultiDictProxy[str]) -> frozenset[str]:
-    """Return the headers that `Connection` says are for one hop only."""
-    said = headers.getall("connection", ())
-    return frozenset(name.strip().lower() for value in said for name in value.split(","))
+    """Return the headers that `Connection` lists as for one hop only."""
+    values = headers.getall("connection", ())
+    return frozenset(name.strip().lower() for value in values for name in value.split(","))
 
 
 def _without(headers: CIMultiDictProxy[str], dropped: Iterable[str]) -> CIMultiDict[str]:
@@ -60,9 +60,9 @@ def _without(headers: CIMultiDictProxy[str], dropped: Iterable[str]) -> CIMultiD
 
 
 def tenant_of(headers: CIMultiDictProxy[str], key: str, *, is_local: bool) -> str:
-    """Return a name for whose key a request has: its digest, for the key itself is never kept.
+    """Return a name for the owner of a request's key: its digest, since keys are never kept.
 
-    On loopback all renewed tokens are one tenant: else every renewal would be a new one.
+    On loopback all short-lived tokens are one tenant: otherwise every renewal would be a new one.
     """
     found = next((headers[name] for name in _KEYS if name in headers), key)
     if is_local and found.startswith(_ROTATING):
@@ -71,7 +71,7 @@ def tenant_of(headers: CIMultiDictProxy[str], key: str, *, is_local: bool) -> st
 
 
 def session_of(headers: CIMultiDictProxy[str]) -> str:
-    """Return what a client calls its conversation; empty if it does not."""
+    """Return the client's id of its conversation; empty if it sends none."""
     return next((headers[name] for name in _SESSIONS if name in headers), "")
 
 
@@ -83,11 +83,11 @@ class Refusal(NamedTuple):
 
 
 def admit(request: web.BaseRequest, settings: Settings) -> str | Refusal:
-    """Return the path that a request is for, with its query; or why it is refused.
+    """Return the path and query of a request, or why it is refused.
 
-    This is no open proxy: a target with a host in it is refused. On loopback so is another `Host`,
-    which is how a page on the web would come here. A token may stand in a header, or at the
-    beginning of the path: the only place that every client lets its user set.
+    This is not an open proxy: a target with a host in it is refused. On loopback so is any other
+    `Host`, which is how a web page could get here. The token may be in a header, or at the start of
+    the path: the only place that every client lets its user set.
     """
     path = request.raw_path
     if not path.startswith("/") or request.method == "CONNECT":

@@ -1,9 +1,9 @@
-"""What was sent, in the store: so that it is sent again byte for byte, also after a restart.
+"""The record of what was sent, in the store: so the same bytes are sent again after a restart.
 
-A store keeps the first value that is put under a key. So a message is entered under the name of the
-beginning that ends with it, in the form in which it goes out, before it does; whoever finds the
-same beginning later, this process or another, finds the same form. What was sent as it came is not
-entered: a message that a model has answered, and of which nothing is known, was sent as it is.
+A store keeps the first value that is put under a key. So a message is recorded, in the form in
+which it is about to go out, under the name of the beginning that ends with it: any process that
+finds the same beginning later finds the same form. What was sent as it came is not recorded: a
+message that a model has answered, and of which there is no record, was sent as it is.
 """
 
 from __future__ import annotations
@@ -29,21 +29,21 @@ _ALIAS: Final = "proxy:alias:"
 _KINDS: Final = (_SENT, _FOLDED, _ROUNDS, _OFFERED, _OFF)
 _NONE: Final[Mapping[str, Wire]] = MappingProxyType({})
 _MOST_KNOWN: Final = 100_000
-"""How many written keys are remembered; beyond that, all are forgotten."""
+"""How many written keys are remembered; beyond that, all are forgotten at once."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Past:
-    """All that is known of a conversation, by the place of the message that it is known with."""
+    """All that is on record of a conversation, by the place of the message it is recorded with."""
 
     sent: Mapping[int, Wire] = field(default_factory=dict[int, Wire])
     """Messages that went out in another form: `wire` and `saved`."""
     folded_at: int = -1
-    """The last message that was in view when the beginning was folded anew; -1 if it never was."""
+    """The last message in view when the beginning was folded anew; -1 if it never was."""
     folded: Wire = field(default_factory=dict[str, Any])
-    """What the beginning up to there became: `wires` and `saved`."""
+    """What the beginning up to there was folded into: `wires` and `saved`."""
     rounds: Mapping[int, Sequence[Round]] = field(default_factory=dict[int, Sequence[Round]])
-    """Exchanges about originals, by the last message before the answer that they are part of."""
+    """Retrieval rounds, by the last message before the answer that they are part of."""
     is_offered: bool = False
     """Whether the retrieval tool was offered from the beginning."""
     is_off: bool = False
@@ -51,13 +51,13 @@ class Past:
 
 
 class Ledger:
-    """Records what was sent, in one scope of a store, and looks it up."""
+    """Records what was sent in one scope of a store, and looks it up."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
 
     def read(self, beginnings: Sequence[str]) -> Past:
-        """Return what is known of a conversation with these *beginnings*."""
+        """Return what is on record of a conversation with these *beginnings*."""
         keys = [kind + name for name in beginnings for kind in _KINDS]
         found = self._store.get(keys)
         if not found:
@@ -93,7 +93,7 @@ class Ledger:
     def enter_rounds(self, beginning: str, rounds: Sequence[Round], names: tuple[str, str]) -> None:
         """Record the retrieval rounds in the answer to a request.
 
-        *names* are what the client calls the answer, and what the provider calls the end of it.
+        *names* are the client's id of the answer, and the provider's id of its last round.
         """
         entries: dict[str, Any] = {_ROUNDS + beginning: [list(each) for each in rounds]}
         known, last = names
@@ -105,7 +105,7 @@ class Ledger:
         return str(self._store.get([_ALIAS + name]).get(_ALIAS + name, name))
 
     def turn_off(self, beginning: str) -> None:
-        """Record that a conversation is not to be folded any more."""
+        """Record that a conversation is not to be folded anymore."""
         self._store.put({_OFF + beginning: True})
 
 
@@ -121,7 +121,7 @@ def name_beginnings(messages: Iterable[object]) -> list[str]:
 
 
 class JoinedStore:
-    """Lets several puts become one; for one thread, as a worker has.
+    """Joins several puts into one; for a single thread, as in a worker.
 
     What this process has put is not put again: a view is put with every request, and only its end
     is new.
@@ -134,7 +134,7 @@ class JoinedStore:
 
     @contextmanager
     def joined(self) -> Iterator[None]:
-        """Write at the end what is put within; nothing of it if something is raised before."""
+        """Write at the end what is put inside the block; nothing if the block raises."""
         self._pending = {}
         try:
             yield
@@ -145,7 +145,7 @@ class JoinedStore:
             self._write(entries)
 
     def put(self, entries: Mapping[str, Any]) -> None:
-        """Keep every entry, now or at the end; a key that is already there keeps its value."""
+        """Store every entry, now or at the end of the block; existing keys keep their values."""
         new = {key: value for key, value in entries.items() if key not in self._known}
         if self._pending is None:
             if new:
@@ -155,7 +155,7 @@ class JoinedStore:
             self._pending.setdefault(key, clone(value))
 
     def get(self, keys: Iterable[str]) -> dict[str, Any]:
-        """Return what is known of *keys*, written or about to be."""
+        """Return the values of *keys*, written or about to be."""
         wanted = list(keys)
         found = self._store.get(wanted)
         pending = self._pending or {}

@@ -1,4 +1,4 @@
-"""What the proxy answers itself: the page, figures, health, and LiteLLM's contract."""
+"""Requests that the proxy answers itself: page, figures, health, and LiteLLM's contract."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from aiohttp import web
 
 from refold.errors import JobError, WorkerLostError
 from refold.server.proxy.client_request import Shared
-from refold.server.proxy.conversation import Look
+from refold.server.proxy.conversation import Snapshot
 from refold.server.proxy.headers import tenant_of
 from refold.server.proxy.workers import NO_ANSWER, STORE_SECONDS
 
@@ -31,7 +31,7 @@ _POLICY: Final = {
     "Cache-Control": "no-store",
 }
 _REPORT_POLICY: Final = {**_POLICY, "Content-Security-Policy": "frame-ancestors 'none'"}
-"""The report has a policy of its own in it, for its own script and style."""
+"""The report has its own policy in it, for its inline script and style."""
 _COMPRESS: Final = "/v1/compress"
 _RETRIEVE: Final = "/v1/retrieve/"
 _SESSION: Final = "/session/"
@@ -43,7 +43,7 @@ _BYPASS: Final = "x-headroom-bypass"
 
 
 class OwnRoutes:
-    """Answers for what is not sent on."""
+    """Answers requests that are not sent on."""
 
     def __init__(self, shared: Shared) -> None:
         self._settings = shared.settings
@@ -55,7 +55,7 @@ class OwnRoutes:
         path, _, query = target.partition("?")
         if request.method in ("GET", "HEAD"):
             if path == "/" and not request.raw_path.partition("?")[0].endswith("/"):
-                # `/t/TOKEN`: what the page asks for is found below it
+                # `/t/TOKEN`: the page loads what it needs from below it
                 return web.Response(status=307, headers={"Location": f"{request.raw_path}/"})
             if path in _PAGE:
                 return _page(*_PAGE[path])
@@ -101,22 +101,22 @@ class OwnRoutes:
         return web.Response(text="ready\n")
 
     async def _session(self, name: str) -> web.Response:
-        """Answer with the report of a session: what came, and what was sent."""
+        """Return the report of a session: what came, and what was sent."""
         known = self._stats.sessions.get(name)
         if not self._settings.show_content:
             return web.Response(status=403, text="start refold serve with --show-content\n")
-        look: Look | None = None
+        snapshot: Snapshot | None = None
         if known is not None:
             key, tenant, conversation = known.owner
             try:
-                look = await self._workers.call(
-                    key, "look", tenant, conversation, known.api, seconds=STORE_SECONDS
+                snapshot = await self._workers.call(
+                    key, "snapshot", tenant, conversation, known.api, seconds=STORE_SECONDS
                 )
             except NO_ANSWER:
                 return web.Response(status=503, text="no worker has answered\n")
-        if look is None:
+        if snapshot is None:
             return web.Response(status=404, text="there is no such session in memory\n")
-        page = await asyncio.to_thread(_report, name, look)  # it may take a second
+        page = await asyncio.to_thread(_report, name, snapshot)  # this may take a second
         return web.Response(text=page, content_type="text/html", headers=_REPORT_POLICY)
 
     async def _compress(self, request: web.BaseRequest) -> web.Response:
@@ -161,10 +161,10 @@ class OwnRoutes:
         return tenant_of(request.headers, "", is_local=self._settings.is_local)
 
 
-def _report(name: str, look: Look) -> str:
+def _report(name: str, snapshot: Snapshot) -> str:
     from refold.report import render_view
 
-    before, after, places, format_name, model = look
+    before, after, places, format_name, model = snapshot
     choices = {"format": format_name, "model": model or None}
     return render_view(before, after, places, title=f"Session {name}", **choices)
 

@@ -1,4 +1,4 @@
-"""The proxy: takes requests, lets them be folded, sends them on, and relays the answers."""
+"""The proxy: receives requests, has them folded, sends them on, and relays the answers."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ from refold.server.proxy.own_routes import OwnRoutes
 from refold.server.proxy.request import LastSent
 from refold.server.proxy.settings import Settings
 from refold.server.proxy.stats import Stats
-from refold.server.proxy.upstream import MAX_FIELD_BYTES, SocketTalk, Upstream, relay_socket
+from refold.server.proxy.upstream import MAX_FIELD_BYTES, SocketRequests, Upstream, relay_socket
 from refold.server.proxy.workers import Workers
 
 _PATIENT_SECONDS: Final = 30.0
 """How long folding may take after the provider has refused a request as too long."""
 _SMALL_BYTES: Final = 1 << 20
-"""Bodies up to this size are read at once, which is faster; longer ones are streamed."""
+"""Bodies up to this size are read at once, which is faster; larger ones are streamed."""
 _MAX_ERROR_BYTES: Final = 1 << 20
-"""How much of a refusal is read before the request is retried; errors are much shorter."""
+"""How much of an error is read before the request is retried; errors are much shorter."""
 _log: Final = logging.getLogger("refold.serve")
 
 
@@ -41,7 +41,7 @@ class Proxy:
         self.settings = settings
         self.stats = Stats()
         self.workers = Workers(settings)
-        self._upstream: Upstream | None = None
+        self._upstream = Upstream(settings)
         self._shared = Shared(settings, self.stats, self.workers, LastSent())
         self._own = OwnRoutes(self._shared)
         self._runner: web.ServerRunner | None = None
@@ -50,7 +50,6 @@ class Proxy:
     async def start(self) -> None:
         """Start the workers, and listen."""
         await self.workers.start()
-        self._upstream = Upstream(self.settings)
         server = web.Server(
             self._handle,
             keepalive_timeout=self.settings.client_seconds,  # for the first request as well
@@ -70,8 +69,7 @@ class Proxy:
         """Finish the answers under way, then stop the workers."""
         if self._runner is not None:
             await self._runner.cleanup()
-        if self._upstream is not None:
-            await self._upstream.close()
+        await self._upstream.close()
         await self.workers.close()
 
     async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
@@ -97,20 +95,19 @@ class Proxy:
             self.stats.active -= 1
 
     async def _proxy(self, request: web.BaseRequest, target: str) -> web.StreamResponse:
-        assert self._upstream is not None, "it was started"
         api = find_api(target.partition("?")[0])
         url = self._upstream.url_of(api, target, request.headers)
         known = None if api is None else ClientRequest(self._shared, request, api, url)
         if request.headers.get("upgrade", "").lower() == "websocket":
-            talk = SocketTalk(known, self.settings)
-            return await relay_socket(self._upstream.client, request, url, talk, self.settings)
+            requests = SocketRequests(known, self.settings)
+            client = self._upstream.client
+            return await relay_socket(client, request, url, requests, self.settings)
         if known is None or request.method != "POST" or "content-encoding" in request.headers:
-            return await self._pass(request, url)
+            return await self._pass_through(request, url)
         return await self._serve(known)
 
-    async def _pass(self, request: web.BaseRequest, url: URL) -> web.StreamResponse:
-        """Relay a request that has no messages, both ways as it comes."""
-        assert self._upstream is not None
+    async def _pass_through(self, request: web.BaseRequest, url: URL) -> web.StreamResponse:
+        """Relay a request without messages and its answer, both unchanged."""
         self.stats.passed += 1
         headers = for_upstream(request.headers)
         length = request.content_length
@@ -118,7 +115,7 @@ class Proxy:
         if length is not None and length <= _SMALL_BYTES:
             body = await self._read(request) or None
         elif request.body_exists:
-            body = self._coming(request)
+            body = self._stream_body(request)
             if length is not None:
                 headers["Content-Length"] = str(length)
         try:
@@ -137,11 +134,11 @@ class Proxy:
         started = time.perf_counter()
         sent = await request.fold(body, self.settings.fold_ms / 1000) or body
         self.stats.added.add(time.perf_counter() - started)
-        answer = await self._ask(request, sent)
+        answer = await self._send(request, sent)
         if answer.status == 400:
-            sent, answer = await self._ask_again(request, body, answer)
+            sent, answer = await self._retry(request, body, answer)
         if request.folded.has_tool and answer.status == 200:
-            return await self._resolve(request, sent, answer)
+            return await self._relay_rounds(request, sent, answer)
         meter = Meter(request.api, answer.headers)
         try:
             async with answer:
@@ -150,14 +147,14 @@ class Proxy:
         finally:
             request.charge([meter.close()] if answer.status == 200 else [])
 
-    async def _resolve(
+    async def _relay_rounds(
         self, request: ClientRequest, sent: bytes, response: aiohttp.ClientResponse
     ) -> web.StreamResponse:
-        """Relay an answer whose retrieval calls are answered here."""
+        """Relay an answer, and answer the retrieval calls in it."""
         answer = Answer(
             request.api,
             sent,
-            ask=lambda body: self._ask(request, body),
+            ask=lambda body: self._send(request, body),
             retrieve=lambda call: request.retrieve(sent, call),
         )
         try:
@@ -176,18 +173,17 @@ class Proxy:
             if answer.rounds:
                 await request.enter_rounds(answer)
 
-    async def _ask(self, request: ClientRequest, body: bytes) -> aiohttp.ClientResponse:
-        assert self._upstream is not None
+    async def _send(self, request: ClientRequest, body: bytes) -> aiohttp.ClientResponse:
         headers = request.headers
-        if request.folded.has_tool:  # what has to be read must not be packed
+        if request.folded.has_tool:  # what has to be read must not be compressed
             headers = headers.copy()
             headers["Accept-Encoding"] = "identity"
         return await self._upstream.send("POST", request.url, headers, body)
 
-    async def _ask_again(
+    async def _retry(
         self, request: ClientRequest, body: bytes, refused: aiohttp.ClientResponse
     ) -> tuple[bytes, aiohttp.ClientResponse]:
-        """Send what was refused in its other form, if it has one; return what was sent last.
+        """Send a refused request in its other form, if there is one; return what was sent last.
 
         What was folded is sent as it came. What was too late to be folded is folded after all: its
         thinking may be bound to the folded form.
@@ -197,7 +193,7 @@ class Proxy:
             async with refused:
                 await refused.content.read(_MAX_ERROR_BYTES)
             request.unfold()
-            answer = await self._ask(request, body)
+            answer = await self._send(request, body)
             if answer.status < 400:
                 await request.turn_off(folded)
             return body, answer
@@ -205,10 +201,10 @@ class Proxy:
         if late is None:
             return body, refused
         refused.release()
-        return late, await self._ask(request, late)
+        return late, await self._send(request, late)
 
     async def _read(self, request: web.BaseRequest) -> bytes:
-        """Return the body of a request; 413 if it is too long, 408 if it takes too long."""
+        """Return the body of a request; 413 if it is too large, 408 if it takes too long."""
         limit = self.settings.max_body_mb << 20
         body = bytearray()
         try:
@@ -223,8 +219,8 @@ class Proxy:
             raise web.HTTPRequestTimeout from None
         return bytes(body)
 
-    async def _coming(self, request: web.BaseRequest) -> AsyncIterator[bytes]:
-        """Yield the body of a request as it comes; one that stops coming is cut off."""
+    async def _stream_body(self, request: web.BaseRequest) -> AsyncIterator[bytes]:
+        """Yield the body of a request as it arrives; one that stalls is cut off."""
         chunks = request.content.iter_any()
         while True:
             try:
@@ -242,7 +238,7 @@ class Proxy:
         *,
         is_changed: bool = False,
     ) -> web.StreamResponse:
-        """Pass an answer on as it comes; one that is cut off is cut off for the client, too."""
+        """Relay an answer as it arrives; if it breaks off, so does the one to the client."""
         headers = for_client(answer.headers, is_changed=is_changed)
         response = web.StreamResponse(status=answer.status, reason=answer.reason, headers=headers)
         await response.prepare(request)
@@ -262,11 +258,11 @@ class Proxy:
 async def _metered(chunks: AsyncIterator[bytes], meter: Meter) -> AsyncIterator[bytes]:
     async for chunk in chunks:
         yield chunk
-        meter.feed(chunk)  # the client need not wait for it
+        meter.feed(chunk)  # after the yield: the client need not wait for it
 
 
 def _is_gone(request: web.BaseRequest) -> bool:
-    """Return whether the client has hung up: then it is not the provider that is in trouble."""
+    """Return whether the client has hung up: then the provider is not to blame."""
     return request.transport is None or request.transport.is_closing()
 
 
@@ -275,8 +271,8 @@ def _error(status: int, message: str) -> web.Response:
     return web.json_response(body, status=status)
 
 
-async def serve(settings: Settings, say: Callable[[str], None]) -> str:
-    """Serve until SIGTERM or SIGINT; *say* where, and return one line about what was saved."""
+async def serve(settings: Settings, announce: Callable[[str], None]) -> str:
+    """Serve until SIGTERM or SIGINT; *announce* the address, and return a summary in one line."""
     ended = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -287,7 +283,7 @@ async def serve(settings: Settings, say: Callable[[str], None]) -> str:
     proxy = Proxy(settings)
     try:
         await proxy.start()
-        say(f"listening on {proxy.url}")
+        announce(f"listening on {proxy.url}")
         await ended.wait()
     finally:
         await proxy.close()

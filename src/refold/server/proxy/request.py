@@ -1,4 +1,4 @@
-"""Requests with messages: what is asked of a worker, and how they are read and written again."""
+"""Requests with messages: what a worker is asked, how they are parsed and written again."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from hashlib import blake2b
+from operator import is_
 from typing import Any, Final, NamedTuple
 
 from refold.result import Thinking
@@ -54,7 +55,7 @@ class Folded:
     conversation: str = ""
     """Its name within the tenant."""
     first: str = ""
-    """The name of its first message."""
+    """The name of its first message; see `name_beginnings`."""
     beginning: str = ""
     """The name of all its messages so far."""
     model: str = ""
@@ -66,15 +67,15 @@ class Folded:
     saved_before: int = 0
     """Tokens that earlier requests saved, and that stay saved."""
     tokens_known: int = 0
-    """Tokens of the messages, as they came, that were sent before."""
+    """Tokens of the messages that were sent before, unfolded."""
     is_refolded: bool = False
     """Whether the beginning was folded anew, so that the provider's cache does not have it."""
     first_changed: int = 0
-    """Place of the first message that the provider has not seen there: its cache ends before it."""
+    """The first message that the provider has not seen at its place: its cache ends before it."""
     thinking: Thinking = "kept"
     """Whether thinking was left out, because something before it has changed."""
     why_not: str = ""
-    """Why nothing was folded, if that was an error."""
+    """Why something was not folded, if that was an error."""
 
 
 class Request:
@@ -101,24 +102,27 @@ class Request:
             )
 
     def rename(self, ledger: Ledger) -> None:
-        """Continue from the last round of an answer of which the client knows only the first."""
-        name = self.api.follows(self.body)
+        """Refer to the last round of the previous answer; the client only knows the first."""
+        name = self.api.previous_id(self.body)
         known = ledger.provider_name(name) if name else ""
         if known != name:
-            self.body = self.api.follow(self.body, known)
+            self.body = self.api.with_previous_id(self.body, known)
             self.is_renamed = True
 
     def write(self, messages: Sequence[Any], *, has_tool: bool) -> bytes | None:
         """Return the request with these *messages*; `None` if that is what came."""
-        is_same = len(messages) == len(self.given) and all(map(_is, messages, self.given))
+        is_same = len(messages) == len(self.given) and all(map(is_, messages, self.given))
         if is_same and not has_tool and not self.is_renamed:
             return None
         body = {**self.body, self.api.key: messages}
-        return _dump(self.api.offer(body) if has_tool else body)
+        return _dump(self.api.offer_retrieval(body) if has_tool else body)
 
-
-def _is(one: object, other: object) -> bool:
-    return one is other
+    def marked(self, message: Any, place: int) -> Any:
+        """Return what is sent for the client's message at a *place*, with the cache marks there."""
+        plain, given = self.messages[place], self.given[place]
+        if message == plain:
+            return given
+        return message if plain is given else with_marks(message, given)
 
 
 def _dump(body: Wire) -> bytes:
@@ -130,15 +134,15 @@ def _dump(body: Wire) -> bytes:
 
 
 def without_marks(messages: Sequence[Any]) -> list[Any]:
-    """Return *messages* without marks of a prompt cache; those without any are the same objects.
+    """Return *messages* without cache marks; those that have none are the same objects.
 
     A client puts `cache_control` on the last blocks it sends, and on other ones next time. So
-    messages are compared and folded without, and the marks are put back where they are now.
+    messages are compared and folded without it, and the marks are put back where they are now.
     """
-    return [_without(message) for message in messages]
+    return [_without_marks(message) for message in messages]
 
 
-def _without(message: Any) -> Any:
+def _without_marks(message: Any) -> Any:
     if not isinstance(message, dict):
         return message
     content = message.get("content")
@@ -151,7 +155,7 @@ def _without(message: Any) -> Any:
 
 
 def _plain(content: list[Any]) -> Any:
-    """Return one block of text as the text: to carry a mark, a client has to make it a block."""
+    """Return a single block of text as a string: only to carry a mark it has to be a block."""
     match content:
         case [{"type": "text", "text": str(text), **rest}] if not rest:
             return text
@@ -165,7 +169,7 @@ def _unmark(block: Any) -> Any:
 
 
 def with_marks(message: Wire, marked: Wire) -> Wire:
-    """Return *message* with the marks that *marked*, another form of it, has in the same places."""
+    """Return *message* with the marks that *marked*, another form of it, has at the same places."""
     content, theirs = message.get("content"), marked.get("content")
     own = {_MARK: marked[_MARK]} if _MARK in marked else {}
     if isinstance(content, str) and isinstance(theirs, list):
@@ -185,9 +189,9 @@ def with_marks(message: Wire, marked: Wire) -> Wire:
 class LastSent:
     """The last request of each conversation, as it came and as it was folded.
 
-    A request that went out as it came, in the middle of a conversation that is folded, would cost
-    the provider's cache of all of it, twice. So, should folding fail, what went out last goes out
-    so again, and only what is new goes out as it came.
+    A request that goes out as it came, in the middle of a folded conversation, would invalidate the
+    provider's cache of all of it, twice. So if folding fails, what was sent last is sent again in
+    the same form, and only what is new goes out as it came.
     """
 
     def __init__(self) -> None:
@@ -195,7 +199,7 @@ class LastSent:
         self._size = 0
 
     def keep(self, job: Job, folded: Folded) -> None:
-        """Keep a request that is about to be sent; one that goes out as it came needs no help."""
+        """Remember a request that is about to be sent, if it was folded."""
         name = job.tenant, folded.first
         self._drop(name)
         if folded.body is not None:
@@ -204,7 +208,7 @@ class LastSent:
         while self._size > _MOST_BYTES:
             self._drop(next(iter(self._kept)))
 
-    def go_on(self, job: Job) -> Folded | None:
+    def recall(self, job: Job) -> Folded | None:
         """Return a request with its past as it was sent; `None` if nothing of it was folded."""
         try:
             request = Request(job)
@@ -217,7 +221,9 @@ class LastSent:
         count = len(past.messages)
         if request.messages[:count] != past.messages or request.about.model != folded.model:
             return None
-        sent = _marked(Request(job._replace(body=folded.body)).messages, request, count)
+        sent = Request(job._replace(body=folded.body)).messages
+        if len(sent) == count:
+            sent = [request.marked(message, place) for place, message in enumerate(sent)]
         has_tool = folded.has_tool and request.api.has_tools(request.body)
         saved = folded.tokens_before - folded.tokens_after
         return replace(
@@ -232,11 +238,3 @@ class LastSent:
     def _drop(self, name: tuple[str, str]) -> None:
         came, folded = self._kept.pop(name, (b"", Folded()))
         self._size -= len(came) + len(folded.body or b"")
-
-
-def _marked(sent: Sequence[Any], request: Request, count: int) -> list[Any]:
-    """Return what was sent with the marks of the cache where the client has them now."""
-    if len(sent) != count:
-        return list(sent)
-    triples = zip(sent, request.messages, request.given, strict=False)
-    return [given if one == plain else with_marks(one, given) for one, plain, given in triples]

@@ -15,7 +15,7 @@ Retrieval = Literal["inline", "mcp", "off"]
 ProxyProfile = Literal["standard", "lossless"]
 
 PREFIX: Final = "REFOLD_"
-"""How the variables of the environment begin: `REFOLD_PORT`, `REFOLD_ANTHROPIC_URL`, …"""
+"""The prefix of environment variables: `REFOLD_PORT`, `REFOLD_ANTHROPIC_URL`, …"""
 _UPSTREAMS: Final = ("anthropic_url", "openai_url", "gemini_url")
 _MIN_TOKEN_CHARS: Final = 16
 """Shorter tokens could be guessed over a network."""
@@ -26,7 +26,7 @@ _SWITCH: Final = {"1": True, "true": True, "yes": True, "0": False, "false": Fal
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """All choices of one proxy; immutable, and sent to its workers as they are."""
+    """All settings of one proxy; immutable, and sent to its workers as they are."""
 
     host: str = "127.0.0.1"
     """The address to listen on; other than loopback needs a `token`."""
@@ -42,17 +42,17 @@ class Settings:
     """Where originals are kept: a SQLite file or the address of a store, see `open_store`; by
     default `refold.db` in the user's data folder."""
     retrieve: Retrieval = "inline"
-    """Who answers when a model asks for an original: this proxy, `refold mcp`, or none."""
+    """Who answers when a model asks for an original: this proxy, `refold mcp`, or nobody."""
     profile: ProxyProfile = "standard"
     """`standard` also cuts results that are too long for their share; `lossless` never does."""
     token_budget: int | None = None
     """The tokens that a conversation gets; by default a share of the model's window."""
     fold_ms: int = 200
-    """How long folding may hold up a request; after that it goes out as it came."""
+    """How long folding may delay a request; after that it goes out as it came."""
     workers: int = 1
     """Processes that fold."""
     token: str = field(default="", repr=False)
-    """What clients must show, as `x-refold-token` or in the path as `/t/TOKEN`, if it is set."""
+    """If set, what clients must send as `x-refold-token` or in the path as `/t/TOKEN`."""
     show_content: bool = False
     """Whether the page shows what conversations say, before and after."""
     max_body_mb: int = 64
@@ -99,7 +99,7 @@ class Settings:
 
     @classmethod
     def from_env(cls, env: Mapping[str, str], **given: Any) -> Self:
-        """Read `REFOLD_PORT`, `REFOLD_TOKEN` and so on; what is *given* wins, `None` is not."""
+        """Read `REFOLD_PORT`, `REFOLD_TOKEN` and so on; what is *given* and not `None` wins."""
         values = {name: value for name, value in given.items() if value is not None}
         for setting in fields(cls):
             raw = env.get(PREFIX + setting.name.upper())
@@ -109,7 +109,7 @@ class Settings:
 
 
 def _read(name: str, raw: str, type_: Any) -> object:
-    """Read a variable of the environment as the type of its setting."""
+    """Read an environment variable as the type of its setting."""
     try:
         match str(type_):
             case "int" | "int | None":

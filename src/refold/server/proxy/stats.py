@@ -1,4 +1,4 @@
-"""What the proxy has done, what that cost and would have cost, and what went wrong; no content."""
+"""What the proxy has done, what it cost and would have cost, and what went wrong; no content."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from refold.server.proxy.apis.base import Usage
 from refold.server.proxy.request import Folded
 
 _MOST_SESSIONS: Final = 200
-"""On the page; the oldest are forgotten first. Totals keep all."""
+"""How many sessions the page shows; the oldest are dropped first. Totals include all."""
 _EDGES: Final = (0.5, 1, 2, 5, 10, 15, 20, 30, 50, 75, 100, 150, 200, 300, 500, 1e3, 2e3, 5e3)
-"""The upper edges of the classes of a histogram, in milliseconds."""
+"""The upper edges of a histogram's buckets, in milliseconds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bill:
-    """What a request has cost, and what it would have cost as it came."""
+    """What a request cost, and what it would have cost unfolded."""
 
     before: float
     after: float
@@ -30,7 +30,7 @@ class Bill:
 def cost_of(price: Price, usage: Usage) -> float:
     """Return what a request costs; a cache without a price of its own costs what the prompt does.
 
-    An answer whose price is not known counts for nothing: it costs the same before and after.
+    Output of unknown price counts as free: it costs the same before and after.
     """
     whole = price.usd_per_million
     read = whole if price.cache_read is None else price.cache_read
@@ -46,11 +46,11 @@ def cost_of(price: Price, usage: Usage) -> float:
 def bill(
     price: Price, usage: Usage, *, saved_before: int, saved_now: int, known: int | None
 ) -> Bill:
-    """Return what a request has cost, and what it would have cost unfolded.
+    """Return what a request cost, and what it would have cost unfolded.
 
     Tokens that earlier requests saved would have been read from the cache, if this one read from
-    it; those that it saves itself would have been written to it, if it wrote. If its beginning was
-    folded anew, the cache was lost for that: *known* tokens would have been read otherwise.
+    it; those that it saves itself would have been written to it, if it wrote. Folding the beginning
+    anew invalidates the cache: *known* tokens would have been read from it otherwise.
     """
     after = cost_of(price, usage)
     whole = usage.prompt + saved_before + saved_now
@@ -72,24 +72,24 @@ def bill(
 
 
 class Histogram:
-    """How long something took, in classes."""
+    """How long something took, in buckets."""
 
     def __init__(self) -> None:
         self.counts = [0] * (len(_EDGES) + 1)
         self.total_ms = 0.0
 
     def add(self, seconds: float) -> None:
-        """Count one."""
+        """Count one duration."""
         self.counts[bisect_left(_EDGES, 1000 * seconds)] += 1
         self.total_ms += 1000 * seconds
 
     @property
     def count(self) -> int:
-        """How many there were."""
+        """How many durations were counted."""
         return sum(self.counts)
 
     def percentile(self, share: float) -> float | None:
-        """Return the edge below which this *share* lies, in milliseconds."""
+        """Return the upper edge of the bucket that a *share* of all reaches, in milliseconds."""
         wanted, seen = share * self.count, 0
         for edge, count in zip((*_EDGES, _EDGES[-1]), self.counts, strict=True):
             seen += count
@@ -113,26 +113,26 @@ class Totals:
     money_before: float = 0.0
     money_after: float = 0.0
     unpriced: int = 0
-    """Requests whose cost is not known."""
+    """Requests of unknown cost."""
     retrievals: int = 0
     refolds: int = 0
     errors: int = 0
 
     def add_fold(self, folded: Folded) -> None:
-        """Count what became of a request."""
+        """Count a folded request."""
         self.folded += folded.body is not None
         self.tokens_before += folded.tokens_before
         self.tokens_after += folded.tokens_after
         self.refolds += folded.is_refolded
 
     def take_back_fold(self, folded: Folded) -> None:
-        """Count a request as one that went out as it came: its tokens stay, what it saved goes."""
+        """Count a request as unfolded after all: its tokens stay, its savings go."""
         self.folded -= folded.body is not None
         self.tokens_after += folded.tokens_before - folded.tokens_after
         self.refolds -= folded.is_refolded
 
     def add_usage(self, usage: Usage, bill: Bill | None) -> None:
-        """Count what the provider says of a request."""
+        """Count the usage that the provider reports for a request."""
         self.prompt_tokens += usage.prompt
         self.output_tokens += usage.output
         self.cache_read += usage.cache_read
@@ -144,7 +144,7 @@ class Totals:
             self.money_after += bill.after
 
     def to_dict(self) -> dict[str, Any]:
-        """Spell the figures, and the differences that people look for."""
+        """Return the figures, and the differences that people look for."""
         figures: dict[str, Any] = {name: getattr(self, name) for name in self.__slots__}
         figures["tokens_saved"] = self.tokens_before - self.tokens_after
         figures["money_before"] = round(self.money_before, 6)
@@ -155,27 +155,27 @@ class Totals:
 
 @dataclass(slots=True)
 class SessionStats:
-    """One conversation of a client's."""
+    """The figures of one conversation of a client."""
 
     name: str
     api: str
     model: str = ""
     last_seen: float = 0.0
     owner: tuple[str, str, str] = ("", "", "")
-    """What decides on its worker, its tenant, and what it is called there."""
+    """The key of its worker, its tenant, and its name within the tenant."""
     totals: Totals = field(default_factory=Totals)
     last: Folded = field(default_factory=Folded)
-    """What became of its last request."""
+    """The outcome of its last request."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Spell it for the page."""
+        """Return the figures for the page."""
         about = {"session": self.name, "api": self.api, "model": self.model}
         last = {"first_changed": self.last.first_changed, "thinking": self.last.thinking}
         return {**about, "last_seen": round(self.last_seen, 3), **last, **self.totals.to_dict()}
 
 
 class Stats:
-    """All figures of a proxy since it was started."""
+    """All figures of a proxy since it started."""
 
     def __init__(self) -> None:
         self.totals = Totals()
@@ -184,9 +184,9 @@ class Stats:
         """Why requests were not folded or not answered, by kind."""
         self.folding = Histogram()
         self.added = Histogram()
-        """What the proxy added until a request was sent."""
+        """The delay that the proxy added to requests."""
         self.passed = 0
-        """Requests that have no messages, and passed through."""
+        """Requests without messages, which passed through."""
         self.active = 0
 
     def session(self, name: str, api: str, model: str, now: float) -> SessionStats:
@@ -199,7 +199,7 @@ class Stats:
         return found
 
     def fault(self, kind: str) -> None:
-        """Count something that went wrong."""
+        """Count a failure."""
         self.faults[kind] += 1
         self.totals.errors += 1
 
@@ -223,7 +223,7 @@ class Stats:
         }
 
     def summary(self) -> str:
-        """Say in one line what was saved."""
+        """Return one line about what was saved."""
         totals = self.totals
         saved = totals.tokens_before - totals.tokens_after
         share = f" ({100 * saved // totals.tokens_before}%)" if totals.tokens_before else ""
@@ -236,7 +236,7 @@ class Stats:
         return f"{requests} · {tokens}{money} · {errors}"
 
     def metrics(self) -> str:
-        """Spell the figures for Prometheus."""
+        """Return the figures in the text format of Prometheus."""
         return "\n".join([*self._counters(), *self._histograms()]) + "\n"
 
     def _counters(self) -> Iterator[str]:

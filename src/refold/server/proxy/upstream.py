@@ -1,9 +1,10 @@
-"""Connections to the providers: one pool for all, and nothing added to what a client sends."""
+"""Connections to the providers: one pool for all, with nothing added to what a client sends."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Final
 
 import aiohttp
@@ -19,7 +20,7 @@ from refold.server.proxy.request import FoldMode
 from refold.server.proxy.settings import Settings
 
 _CONNECT_SECONDS: Final = 10.0
-"""Connect timeout: beyond it the provider counts as down, and the client may try another."""
+"""Connect timeout: after that the provider counts as down, and the client may try another."""
 _MAX_CONNECTIONS: Final = 4_096
 """More connections than the agents of one machine open; bounds the file descriptors."""
 _AUTOMATIC: Final = ("User-Agent", "Accept", "Accept-Encoding", "Content-Type")
@@ -36,12 +37,17 @@ class Upstream:
             "openai": settings.openai_url.rstrip("/"),
             "gemini": settings.gemini_url.rstrip("/"),
         }
-        self.client = aiohttp.ClientSession(
+        self._silence_seconds = settings.upstream_seconds
+
+    @cached_property
+    def client(self) -> aiohttp.ClientSession:
+        """The pool of connections; made on first use, when the event loop runs."""
+        return aiohttp.ClientSession(
             auto_decompress=False,
             cookie_jar=aiohttp.DummyCookieJar(),
             connector=aiohttp.TCPConnector(limit=_MAX_CONNECTIONS),
             timeout=aiohttp.ClientTimeout(
-                total=None, sock_connect=_CONNECT_SECONDS, sock_read=settings.upstream_seconds
+                total=None, sock_connect=_CONNECT_SECONDS, sock_read=self._silence_seconds
             ),
             skip_auto_headers=_AUTOMATIC,
             max_line_size=MAX_FIELD_BYTES,
@@ -50,7 +56,7 @@ class Upstream:
         )
 
     def url_of(self, api: Api | None, path: str, headers: Mapping[str, str]) -> URL:
-        """Return where a request to *path* goes: by its API, or else by whose key it has."""
+        """Return where a request to *path* goes: by its API, or else by the kind of its key."""
         provider: Provider = "openai"
         if api is not None:
             provider = api.provider
@@ -63,7 +69,7 @@ class Upstream:
     async def send(
         self, method: str, url: URL, headers: CIMultiDict[str], body: object
     ) -> aiohttp.ClientResponse:
-        """Send a request, and return as soon as the head of the answer is there."""
+        """Send a request, and return as soon as the headers of the answer are there."""
         return await self.client.request(
             method, url, headers=headers, data=body, allow_redirects=False
         )
@@ -82,15 +88,15 @@ _OWN_HEADERS: Final = (
 _CREATE: Final = "response.create"
 
 
-class SocketTalk:
-    """The requests on one WebSocket, as Codex may use it for responses, one after the other.
+class SocketRequests:
+    """The requests on one WebSocket, one after the other, as Codex may send them for responses.
 
-    A message that goes on from an earlier response has only what is new; it passes as it is. Calls
-    for originals are not answered here, so nothing is left out: results are only said shorter.
+    A message that continues an earlier response has only what is new; it passes unchanged.
+    Retrieval calls are not answered here, so folding is lossless.
     """
 
     def __init__(self, opened_by: ClientRequest | None, settings: Settings) -> None:
-        """Take the request that opened it; `None` if its API is not known: nothing is folded."""
+        """*opened_by* is `None` if the API of the request is not known: then nothing is folded."""
         self._opened_by = opened_by
         self._under_way: ClientRequest | None = None
         self._seconds = settings.fold_ms / 1000
@@ -100,8 +106,8 @@ class SocketTalk:
         if self._opened_by is None or f'"{_CREATE}"' not in text:
             return text
         body = text.encode()
-        said = read_object(body)
-        if said is None or said.get("type") != _CREATE or said.get("previous_response_id"):
+        data = read_object(body)
+        if data is None or data.get("type") != _CREATE or data.get("previous_response_id"):
             return text
         request = self._opened_by.again()
         folded = await request.fold(body, self._seconds, FoldMode.LOSSLESS)
@@ -112,8 +118,8 @@ class SocketTalk:
         """Count the token usage in a message of the provider."""
         if self._under_way is None or '"usage"' not in text:
             return
-        said = read_object(text.encode())
-        usage = Usage() if said is None else self._under_way.api.usage_of(said, Usage())
+        data = read_object(text.encode())
+        usage = Usage() if data is None else self._under_way.api.read_usage(data, Usage())
         if usage.prompt:
             self._under_way.charge([usage])
             self._under_way = None
@@ -123,10 +129,10 @@ async def relay_socket(
     client: aiohttp.ClientSession,
     request: web.BaseRequest,
     url: URL,
-    talk: SocketTalk,
+    requests: SocketRequests,
     settings: Settings,
 ) -> web.StreamResponse:
-    """Relay the messages of a WebSocket until one side closes it, or stops answering."""
+    """Relay the messages of a WebSocket until one side closes it or stops responding."""
     headers = for_upstream(request.headers)
     for name in _OWN_HEADERS:
         headers.popall(name, None)
@@ -149,7 +155,7 @@ async def relay_socket(
         async def to_upstream() -> None:
             async for message in socket:
                 if message.type is aiohttp.WSMsgType.TEXT:
-                    await upstream.send_str(await talk.fold(message.data))
+                    await upstream.send_str(await requests.fold(message.data))
                 elif message.type is aiohttp.WSMsgType.BINARY:
                     await upstream.send_bytes(message.data)
             await upstream.close(code=socket.close_code or 1000)
@@ -158,7 +164,7 @@ async def relay_socket(
             async for message in upstream:
                 if message.type is aiohttp.WSMsgType.TEXT:
                     await socket.send_str(message.data)
-                    talk.see(message.data)
+                    requests.see(message.data)
                 elif message.type is aiohttp.WSMsgType.BINARY:
                     await socket.send_bytes(message.data)
             await socket.close(code=upstream.close_code or 1000)

@@ -1,4 +1,4 @@
-"""The worker processes, from both ends of their pipes: jobs go in, answers come out.
+"""The worker processes, both ends of their pipes: jobs go in, answers come out.
 
 A job goes to the worker that knows its conversation. A worker does one job after the other and ends
 when its input does; one that dies or hangs is replaced. `python -m` runs the inner end.
@@ -22,7 +22,7 @@ from refold.errors import JobError, WorkerLostError, describe
 from refold.server.proxy.settings import Settings
 
 Operation = Literal[
-    "fold", "retrieve", "enter_rounds", "turn_off", "look", "compress", "original", "ping"
+    "fold", "retrieve", "enter_rounds", "turn_off", "snapshot", "compress", "original", "ping"
 ]
 """What a worker can do: the methods of its `Folder`, and to answer at all."""
 
@@ -31,17 +31,17 @@ STORE_SECONDS: Final = 10.0
 _STUCK_SECONDS: Final = 30.0
 """A worker that has not answered for so long is restarted."""
 _CLOSE_SECONDS: Final = 5.0
-"""How long jobs under way may take to finish; then the worker is killed."""
+"""How long running jobs may take to finish; then the worker is killed."""
 _BUFFER: Final = 1 << 20
 """How much is read from a worker at once; a longer answer takes several reads."""
 NO_ANSWER: Final = (TimeoutError, WorkerLostError, JobError)
-"""What `Workers.call` raises: a worker is late, or gone, or has failed."""
+"""What `Workers.call` raises: a worker is late, gone, or has failed."""
 _LENGTH: Final = struct.Struct(">I")
 _log: Final = logging.getLogger("refold.serve")
 
 
 class _Worker:
-    """One process; started again as often as it ends."""
+    """One process, which is restarted whenever it ends."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -90,7 +90,7 @@ class _Worker:
         return answer
 
     async def close(self) -> None:
-        """End the process, at its own pace if it can."""
+        """Let the process finish its jobs; kill it if that takes too long."""
         process, self._process = self._process, None
         if process is None:
             return
@@ -109,7 +109,7 @@ class _Worker:
     def _write(self, value: object) -> None:
         assert self._process is not None
         assert self._process.stdin is not None
-        with suppress(ConnectionError, RuntimeError):  # reading tells that it has ended
+        with suppress(ConnectionError, RuntimeError):  # `_read` notices that it has ended
             self._process.stdin.write(_make_frame(value))
 
     def _end_if_stuck(self, now: float) -> None:
@@ -146,7 +146,7 @@ class Workers:
         self._workers = [_Worker(settings) for _ in range(settings.workers)]
 
     async def start(self) -> None:
-        """Start all, and wait until each has answered."""
+        """Start all workers, and wait until each has answered."""
         await asyncio.gather(*(worker.start() for worker in self._workers))
         calls = (worker.call("ping", (), 2 * _STUCK_SECONDS) for worker in self._workers)
         await asyncio.gather(*calls)
@@ -157,22 +157,22 @@ class Workers:
         return await worker.call(operation, given, seconds)
 
     async def close(self) -> None:
-        """End all."""
+        """Stop all workers."""
         await asyncio.gather(*(worker.close() for worker in self._workers))
 
     @property
     def pids(self) -> list[int]:
-        """The processes that work at the moment."""
+        """The processes that are running."""
         return [worker.pid for worker in self._workers if worker.pid is not None]
 
     @property
     def waiting(self) -> int:
-        """How many jobs are not answered yet."""
+        """How many jobs have no answer yet."""
         return sum(worker.waiting for worker in self._workers)
 
     @property
     def restarts(self) -> int:
-        """How often a worker had to be replaced."""
+        """How often a worker had to be restarted."""
         return sum(max(0, worker.starts - 1) for worker in self._workers)
 
 

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from refold.server.proxy.apis.base import (
-    OwnCall,
     PiecewiseApi,
+    RetrievalCall,
     Turn,
     Usage,
     Wire,
-    whole,
-    without_numbers,
+    count_of,
+    drop_and_renumber,
 )
 
 _COUNT: Final = "/messages/count_tokens"
@@ -22,7 +22,7 @@ _PARTIAL: Final = {
     "thinking_delta": "thinking",
     "signature_delta": "signature",
 }
-"""By the type of a delta: its field, which is also the field of the block that grows."""
+"""By type of delta: its field, which is also the field of the block that it extends."""
 
 
 class _Anthropic(PiecewiseApi):
@@ -42,24 +42,26 @@ class _Anthropic(PiecewiseApi):
     def is_counting(self, path: str) -> bool:
         return path.endswith(_COUNT)
 
-    def usage_of(self, said: Wire, known: Usage) -> Usage:
-        """Read `usage` of an answer, of `message_start` and of `message_delta`."""
-        message = said.get("message")
-        usage = message.get("usage") if isinstance(message, dict) else said.get("usage")
+    def read_usage(self, data: Wire, known: Usage) -> Usage:
+        """Read `usage` of an answer, of `message_start`, or of `message_delta`."""
+        message = data.get("message")
+        usage = message.get("usage") if isinstance(message, dict) else data.get("usage")
         if not isinstance(usage, dict):
             return known
         return Usage(
-            uncached=whole(usage.get("input_tokens")) or known.uncached,
-            cache_read=whole(usage.get("cache_read_input_tokens")) or known.cache_read,
-            cache_written=whole(usage.get("cache_creation_input_tokens")) or known.cache_written,
-            output=whole(usage.get("output_tokens")) or known.output,
+            uncached=count_of(usage.get("input_tokens")) or known.uncached,
+            cache_read=count_of(usage.get("cache_read_input_tokens")) or known.cache_read,
+            cache_written=count_of(usage.get("cache_creation_input_tokens")) or known.cache_written,
+            output=count_of(usage.get("output_tokens")) or known.output,
         )
 
-    def starts_own_call(self, said: Wire) -> bool:
-        return said.get("type") == "content_block_start" and self.is_own(said.get("content_block"))
+    def starts_retrieval(self, data: Wire) -> bool:
+        return data.get("type") == "content_block_start" and self.is_retrieval(
+            data.get("content_block")
+        )
 
     def read_stream(self, events: Sequence[Wire]) -> Turn:
-        """Put the blocks together from their deltas."""
+        """Assemble the blocks from their deltas."""
         blocks: dict[int, Wire] = {}
         partial: dict[int, str] = {}
         for event in events:
@@ -77,26 +79,26 @@ class _Anthropic(PiecewiseApi):
                     block["citations"] = [*(block.get("citations") or ()), delta["citation"]]
         for index, text in partial.items():
             blocks[index]["input"] = json.loads(text) if text else {}
-        return self.take_apart([blocks[index] for index in sorted(blocks)])
+        return self.split_turn([blocks[index] for index in sorted(blocks)])
 
     def read_answer(self, answer: Wire) -> Turn:
-        return self.take_apart(answer.get("content"))
+        return self.split_turn(answer.get("content"))
 
-    def result(self, call: OwnCall, text: str) -> Wire:
+    def result(self, call: RetrievalCall, text: str) -> Wire:
         return {"type": "tool_result", "tool_use_id": call.id, "content": text}
 
-    def called(self, piece: Wire) -> str | None:
+    def tool_called(self, piece: Wire) -> str | None:
         return str(piece.get("name")) if piece.get("type") == "tool_use" else None
 
-    def own_call(self, piece: Wire) -> OwnCall:
-        return OwnCall(piece["id"], piece.get("input") or {})
+    def read_call(self, piece: Wire) -> RetrievalCall:
+        return RetrievalCall(piece["id"], piece.get("input") or {})
 
     def join(self, shown: Sequence[Any], answer: Wire) -> Wire:
-        content = [block for block in answer.get("content") or [] if not self.is_own(block)]
+        content = [block for block in answer.get("content") or [] if not self.is_retrieval(block)]
         return {**answer, "content": [*shown, *content]}
 
     def shift(self, event: Wire, shown: Sequence[Any], name: str) -> Wire | None:
-        """Shift the numbers of blocks; a message begins once."""
+        """Shift the indexes of blocks; the message begins only once."""
         del name
         if event.get("type") == "message_start":
             return None
@@ -104,8 +106,8 @@ class _Anthropic(PiecewiseApi):
             return {**event, "index": event["index"] + len(shown)}
         return event
 
-    def without_own(self, events: Sequence[Wire]) -> list[Wire]:
-        return without_numbers(events, "index", self.starts_own_call)
+    def without_retrievals(self, events: Sequence[Wire]) -> list[Wire]:
+        return drop_and_renumber(events, "index", self.starts_retrieval)
 
 
 API: Final = _Anthropic()

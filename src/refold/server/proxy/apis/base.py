@@ -1,4 +1,4 @@
-"""What the proxy knows of an API: where messages, tools and figures stand, and how it streams."""
+"""What the proxy needs to know of an API: where messages, tools and usage are, how it streams."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Usage(NamedTuple):
     """The tokens of one request, as its provider counted them."""
 
     uncached: int = 0
-    """Of the prompt, neither read from the cache nor written to it."""
+    """Prompt tokens neither read from the cache nor written to it."""
     cache_read: int = 0
     cache_written: int = 0
     output: int = 0
@@ -30,8 +30,8 @@ class Usage(NamedTuple):
         return self.uncached + self.cache_read + self.cache_written
 
 
-class OwnCall(NamedTuple):
-    """A call of the retrieval tool, which the proxy answers."""
+class RetrievalCall(NamedTuple):
+    """A call of the retrieval tool, which the proxy answers itself."""
 
     id: str
     arguments: Mapping[str, Any] | str
@@ -39,25 +39,24 @@ class OwnCall(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
-    """One answer of the model, taken apart."""
+    """One answer of the model, split at its first retrieval call."""
 
     shown: Sequence[Any] = ()
     """What the client gets of it: blocks, items, parts, or one text."""
-    calls: Sequence[OwnCall] = ()
-    """Calls of the retrieval tool."""
+    calls: Sequence[RetrievalCall] = ()
     is_mixed: bool = False
     """Whether tools of the client were called before: then it is the client's turn."""
     wires: Sequence[Wire] = ()
-    """The answer up to these calls as messages, to be sent back."""
+    """The answer up to and including the calls, as messages to send back."""
 
 
 class Round(NamedTuple):
-    """One exchange about originals, of which the client knows nothing."""
+    """One round of retrieval, hidden from the client."""
 
     shown: int
     """How much of the client's turn came before it: blocks, items, parts or characters."""
     wires: Sequence[Wire]
-    """The calls and their results as messages."""
+    """The calls and their results, as messages."""
 
 
 class Api(ABC):
@@ -68,25 +67,25 @@ class Api(ABC):
     format: ClassVar[str]
     """The name of refold's format for its messages."""
     key: ClassVar[str]
-    """Where the messages stand in a request."""
+    """The key of the messages in a request."""
     beside: ClassVar[tuple[str, ...]]
-    """What else of a request is part of the prompt."""
+    """The keys of all else in a request that is part of the prompt."""
     style: ClassVar[Style] = "openai"
     answer_role: ClassVar[str] = "assistant"
-    """Whose messages the answers of the model are."""
+    """The role of the model's messages."""
     pieces: ClassVar[str] = "content"
-    """Where a message has what it says."""
+    """The key of a message's content."""
     pieces_type: ClassVar[type[list[Any]] | type[str]] = list
-    """What that is: a list of blocks or parts, or one text."""
+    """The type of that content: a list of blocks or parts, or one text."""
     wraps_results: ClassVar[bool] = False
-    """Whether the results of all calls stand in one message of the user."""
+    """Whether the results of all calls go into one user message."""
 
     @abstractmethod
     def matches(self, path: str) -> bool:
-        """Return whether a request to *path* is one of this API that has messages."""
+        """Return whether requests to *path* are of this API, and have messages."""
 
     def model_of(self, body: Wire, path: str) -> str | None:
-        """Return the model that is asked."""
+        """Return the name of the model in a request."""
         del path
         model = body.get("model")
         return model if isinstance(model, str) else None
@@ -96,37 +95,37 @@ class Api(ABC):
         del path
         return False
 
-    def follows(self, body: Wire) -> str:
+    def previous_id(self, body: Wire) -> str:
         """Return the id of the stored answer that a request continues, if any."""
         del body
         return ""
 
-    def follow(self, body: Wire, name: str) -> Wire:
+    def with_previous_id(self, body: Wire, name: str) -> Wire:
         """Return the request as one that continues another stored answer."""
         del name
         return body
 
     def has_tools(self, body: Wire) -> bool:
-        """Return whether the model is offered tools, and may choose among them."""
+        """Return whether the client offers tools, so that the retrieval tool can join them."""
         return bool(body.get("tools"))
 
-    def offer(self, body: Wire) -> Wire:
-        """Return the request with the retrieval tool behind all others."""
+    def offer_retrieval(self, body: Wire) -> Wire:
+        """Return the request with the retrieval tool after all others."""
         schema = retrieve_tool({}, name=TOOL_NAME, style=self.style).schema
         return {**body, "tools": [*body["tools"], schema]}
 
     @abstractmethod
-    def usage_of(self, said: Wire, known: Usage) -> Usage:
-        """Return what an answer or an event of one says of tokens, on top of what is *known*."""
+    def read_usage(self, data: Wire, known: Usage) -> Usage:
+        """Return *known* usage updated by what an answer, or one event of it, reports."""
 
-    def name_of(self, said: Wire) -> str:
-        """Return the name of an answer if an event has it and clients may refer to it."""
-        del said
+    def response_id(self, data: Wire) -> str:
+        """Return the id in an event of an answer, if clients may refer to the answer by it."""
+        del data
         return ""
 
     @abstractmethod
-    def starts_own_call(self, said: Wire) -> bool:
-        """Return whether with this event a call of the retrieval tool begins."""
+    def starts_retrieval(self, data: Wire) -> bool:
+        """Return whether a call of the retrieval tool begins with this event."""
 
     @abstractmethod
     def read_stream(self, events: Sequence[Wire]) -> Turn:
@@ -137,36 +136,36 @@ class Api(ABC):
         """Read an answer that came in one piece."""
 
     @abstractmethod
-    def result(self, call: OwnCall, text: str) -> Wire:
+    def result(self, call: RetrievalCall, text: str) -> Wire:
         """Return the result of a call: a message, or a piece of one."""
 
     def results(self, turn: Turn, texts: Sequence[str]) -> list[Wire]:
-        """Return the messages that go on from *turn*: itself, and the results of its calls."""
+        """Return the messages that continue from *turn*: itself, and the results of its calls."""
         results = [self.result(*pair) for pair in zip(turn.calls, texts, strict=True)]
         wrapped = [{"role": "user", self.pieces: results}] if self.wraps_results else results
         return [*turn.wires, *wrapped]
 
     @abstractmethod
     def join(self, shown: Sequence[Any], answer: Wire) -> Wire:
-        """Return an answer in one piece behind what was *shown* before, without calls of ours."""
+        """Return an answer in one piece after what was *shown* before, without retrieval calls."""
 
     def shift(self, event: Wire, shown: Sequence[Any], name: str) -> Wire | None:
-        """Return an event of a later round as if the answer were one; `None` to leave it out.
+        """Return an event of a later round as if all were one answer; `None` to leave it out.
 
-        *shown* is what the client has of the rounds before, *name* the name that it knows. Text and
-        parts simply go on.
+        *shown* is what the client has of earlier rounds, *name* the id that it knows. By default
+        nothing changes: text and parts simply follow each other.
         """
         del shown, name
         return event
 
     @abstractmethod
-    def without_own(self, events: Sequence[Wire]) -> list[Wire]:
-        """Return the *events* of an answer that do not belong to calls of ours."""
+    def without_retrievals(self, events: Sequence[Wire]) -> list[Wire]:
+        """Return the *events* of an answer that do not belong to retrieval calls."""
 
     def insert(self, messages: Sequence[Wire], rounds: Sequence[Round]) -> list[Wire]:
-        """Return the client's *messages* since a request, with the *rounds* of its answer.
+        """Return the client's *messages* since a request, with the *rounds* of its answer inserted.
 
-        The first one is the answer; it is split where it was interrupted.
+        The first one is the answer; it is split where retrieval interrupted it.
         """
         if not messages or messages[0].get("role") != self.answer_role:
             return list(messages)
@@ -185,69 +184,72 @@ class PiecewiseApi(Api):
     """An API whose answers are lists of pieces, calls among them."""
 
     @abstractmethod
-    def called(self, piece: Wire) -> str | None:
-        """Return the name of the tool that a piece calls; `None` if it is no call."""
+    def tool_called(self, piece: Wire) -> str | None:
+        """Return the name of the tool that a piece calls; `None` if it is not a call."""
 
     @abstractmethod
-    def own_call(self, piece: Wire) -> OwnCall:
+    def read_call(self, piece: Wire) -> RetrievalCall:
         """Read a call of the retrieval tool."""
 
-    def said(self, pieces: list[Wire]) -> list[Wire]:
-        """Return an answer with these *pieces* as messages."""
+    def as_messages(self, pieces: list[Wire]) -> list[Wire]:
+        """Return an answer of these *pieces* as messages."""
         return [{"role": self.answer_role, self.pieces: pieces}]
 
-    def is_own(self, piece: object) -> bool:
-        """Return whether a piece calls the retrieval tool."""
-        return isinstance(piece, dict) and self.called(piece) == TOOL_NAME
+    def is_retrieval(self, piece: object) -> bool:
+        """Return whether a piece is a call of the retrieval tool."""
+        return isinstance(piece, dict) and self.tool_called(piece) == TOOL_NAME
 
-    def take_apart(self, pieces: object) -> Turn:
-        """Read the pieces of an answer; what is no list has none."""
+    def split_turn(self, pieces: object) -> Turn:
+        """Split the pieces of an answer at its first retrieval call."""
         if not isinstance(pieces, list):
             return Turn()
-        own = [piece for piece in pieces if self.is_own(piece)]
+        own = [piece for piece in pieces if self.is_retrieval(piece)]
         if not own:
             return Turn(shown=pieces)
         shown = pieces[: pieces.index(own[0])]
         return Turn(
             shown=shown,
-            calls=[self.own_call(piece) for piece in own],
-            is_mixed=any(self.called(piece) is not None for piece in shown),
-            wires=self.said([*shown, *own]),
+            calls=[self.read_call(piece) for piece in own],
+            is_mixed=any(self.tool_called(piece) is not None for piece in shown),
+            wires=self.as_messages([*shown, *own]),
         )
 
 
-def usage_of_openai(usage: object, known: Usage, prompt: str, output: str) -> Usage:
-    """Read a `usage` whose *prompt* counts everything, and has what was cached in its details."""
+def read_openai_usage(usage: object, known: Usage, prompt: str, output: str) -> Usage:
+    """Read a `usage` whose *prompt* includes cached tokens, which are listed in its details."""
     if not isinstance(usage, dict):
         return known
     details = usage.get(f"{prompt}_details")
     details = details if isinstance(details, dict) else {}
-    read, written = whole(details.get("cached_tokens")), whole(details.get("cache_write_tokens"))
+    read, written = (
+        count_of(details.get("cached_tokens")),
+        count_of(details.get("cache_write_tokens")),
+    )
     return Usage(
-        uncached=max(0, whole(usage.get(prompt)) - read - written),
+        uncached=max(0, count_of(usage.get(prompt)) - read - written),
         cache_read=read,
         cache_written=written,
-        output=whole(usage.get(output)),
+        output=count_of(usage.get(output)),
     )
 
 
-def without_numbers(
-    events: Sequence[Wire], number: str, starts_own_call: Callable[[Wire], bool]
+def drop_and_renumber(
+    events: Sequence[Wire], index_key: str, starts_retrieval: Callable[[Wire], bool]
 ) -> list[Wire]:
-    """Leave out what has the *number* of a call of ours, and close the gap in the numbers."""
+    """Drop the events whose index is that of a retrieval call, and close the gaps."""
     kept: list[Wire] = []
     own: set[int] = set()
     for event in events:
-        index = event.get(number, -1)
-        if starts_own_call(event):
+        index = event.get(index_key, -1)
+        if starts_retrieval(event):
             own.add(index)
         if index in own:
             continue
         gap = sum(other < index for other in own)
-        kept.append({**event, number: index - gap} if gap else event)
+        kept.append({**event, index_key: index - gap} if gap else event)
     return kept
 
 
-def whole(value: object) -> int:
-    """Return a count of a provider's; what is none counts nothing."""
+def count_of(value: object) -> int:
+    """Return a count that a provider reports; 0 if it is not a positive integer."""
     return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0

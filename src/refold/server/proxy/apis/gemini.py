@@ -8,12 +8,12 @@ from typing import Any, Final
 
 from refold.server.proxy.apis.base import (
     TOOL_NAME,
-    OwnCall,
     PiecewiseApi,
+    RetrievalCall,
     Turn,
     Usage,
     Wire,
-    whole,
+    count_of,
 )
 from refold.tools.retrieve import retrieve_tool
 
@@ -46,12 +46,12 @@ class _Gemini(PiecewiseApi):
         return path.endswith(":countTokens")
 
     def has_tools(self, body: Wire) -> bool:
-        """Return whether there are functions to call; they cannot stand beside other tools."""
+        """Return whether there are functions; they cannot be mixed with other kinds of tools."""
         tools = body.get("tools")
         return isinstance(tools, list) and any(_functions(tool) for tool in tools)
 
-    def offer(self, body: Wire) -> Wire:
-        """Declare one function more, where others are declared."""
+    def offer_retrieval(self, body: Wire) -> Wire:
+        """Declare one more function where others are declared."""
         schema = retrieve_tool({}, name=TOOL_NAME).schema["function"]
         parameters = {k: v for k, v in schema["parameters"].items() if k != "additionalProperties"}
         declared = {**schema, "parameters": parameters}
@@ -61,65 +61,67 @@ class _Gemini(PiecewiseApi):
         tools[place] = {**tools[place], name: [*tools[place][name], declared]}
         return {**body, "tools": tools}
 
-    def usage_of(self, said: Wire, known: Usage) -> Usage:
-        """Read `usageMetadata`; every chunk has the sum so far."""
-        usage = said.get("usageMetadata")
+    def read_usage(self, data: Wire, known: Usage) -> Usage:
+        """Read `usageMetadata`; every chunk has the totals so far."""
+        usage = data.get("usageMetadata")
         if not isinstance(usage, dict):
             return known
-        read = whole(usage.get("cachedContentTokenCount"))
-        output = whole(usage.get("candidatesTokenCount")) + whole(usage.get("thoughtsTokenCount"))
+        read = count_of(usage.get("cachedContentTokenCount"))
+        output = count_of(usage.get("candidatesTokenCount")) + count_of(
+            usage.get("thoughtsTokenCount")
+        )
         return Usage(
-            uncached=max(0, whole(usage.get("promptTokenCount")) - read),
+            uncached=max(0, count_of(usage.get("promptTokenCount")) - read),
             cache_read=read,
             output=output or known.output,
         )
 
-    def starts_own_call(self, said: Wire) -> bool:
-        """Return whether a chunk has a call of ours; it comes whole."""
-        return any(map(self.is_own, _parts(said)))
+    def starts_retrieval(self, data: Wire) -> bool:
+        """Return whether a chunk has a retrieval call; calls come in one piece."""
+        return any(map(self.is_retrieval, _parts(data)))
 
     def read_stream(self, events: Sequence[Wire]) -> Turn:
         """Join the parts of all chunks."""
-        return self.take_apart([part for event in events for part in _parts(event)])
+        return self.split_turn([part for event in events for part in _parts(event)])
 
     def read_answer(self, answer: Wire) -> Turn:
-        return self.take_apart(_parts(answer))
+        return self.split_turn(_parts(answer))
 
-    def result(self, call: OwnCall, text: str) -> Wire:
+    def result(self, call: RetrievalCall, text: str) -> Wire:
         named = {"id": call.id} if call.id else {}
         answer = {**named, "name": TOOL_NAME, "response": {"result": text}}
         return {"functionResponse": answer}
 
-    def called(self, piece: Wire) -> str | None:
+    def tool_called(self, piece: Wire) -> str | None:
         call = piece.get("functionCall")
         return str(call.get("name")) if isinstance(call, dict) else None
 
-    def own_call(self, piece: Wire) -> OwnCall:
+    def read_call(self, piece: Wire) -> RetrievalCall:
         call = piece["functionCall"]
-        return OwnCall(call.get("id") or "", call.get("args") or {})
+        return RetrievalCall(call.get("id") or "", call.get("args") or {})
 
     def join(self, shown: Sequence[Any], answer: Wire) -> Wire:
         candidates = answer.get("candidates")
         if not isinstance(candidates, list) or not candidates:
             return answer
-        parts = [*shown, *(part for part in _parts(answer) if not self.is_own(part))]
+        parts = [*shown, *(part for part in _parts(answer) if not self.is_retrieval(part))]
         content = {"role": "model", **(candidates[0].get("content") or {}), "parts": parts}
         return {**answer, "candidates": [{**candidates[0], "content": content}]}
 
-    def without_own(self, events: Sequence[Wire]) -> list[Wire]:
-        return [self.join((), event) if self.starts_own_call(event) else event for event in events]
+    def without_retrievals(self, events: Sequence[Wire]) -> list[Wire]:
+        return [self.join((), event) if self.starts_retrieval(event) else event for event in events]
 
 
 def _functions(tool: object) -> str:
-    """Return how a tool spells its functions; empty if it has none."""
+    """Return the key of a tool's functions; empty if it has none."""
     names = ("functionDeclarations", "function_declarations")
     if not isinstance(tool, dict):
         return ""
     return next((name for name in names if isinstance(tool.get(name), list)), "")
 
 
-def _parts(said: Wire) -> list[Wire]:
-    candidates = said.get("candidates")
+def _parts(data: Wire) -> list[Wire]:
+    candidates = data.get("candidates")
     first = candidates[0] if isinstance(candidates, list) and candidates else {}
     parts = (first.get("content") or {}).get("parts") if isinstance(first, dict) else None
     return parts if isinstance(parts, list) else []

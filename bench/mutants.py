@@ -189,12 +189,14 @@ def find_noticing(mutant: Mutant) -> str:
     """Run tests against a mutant until one fails; return which ones, or nothing if none does."""
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder, "src")
-        shutil.copytree(ROOT / "src", source, ignore=shutil.ignore_patterns("*.so", "__pycache__"))
+        shutil.copytree(ROOT / "src", source, ignore=shutil.ignore_patterns("*.so"))
         path = source / mutant.path
         broken = _Breaker(mutant.place).visit(ast.parse(path.read_text("utf-8")))
         path.write_text(ast.unparse(ast.fix_missing_locations(broken)), "utf-8")
         stages = {"recorded": _RECORDED, "its room": ROOMS[mutant.room], "others": _OTHERS}
-        return next((name for name, tests in stages.items() if _fails(source, tests)), "")
+        by = next((name for name, tests in stages.items() if _fails(source, tests)), "")
+    print(f"{mutant.path}:{mutant.line}: {mutant.fault}: {by or 'SURVIVED'}", file=sys.stderr)
+    return by
 
 
 def _fails(source: Path, tests: Sequence[str]) -> bool:
@@ -203,7 +205,7 @@ def _fails(source: Path, tests: Sequence[str]) -> bool:
         **os.environ,
         "CI": "true",
         "PYTHONPATH": os.pathsep.join((str(source), str(ROOT))),
-        "PYTHONDONTWRITEBYTECODE": "1",
+        "PYTHONDONTWRITEBYTECODE": "",  # what is compiled once serves every mutant
     }
     try:
         done = subprocess.run(

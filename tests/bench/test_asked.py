@@ -10,6 +10,8 @@ import pytest
 
 sys.path.append(str(Path(__file__).parents[2] / "bench"))
 
+from tests.patience import FOR_EVER
+
 from asked import Outcome, find_missed
 from asked_cases import ASKERS, KINDS, NOBODY, make_case
 from refold.messages.formats import load
@@ -54,7 +56,7 @@ def test_every_asker_must_get_what_they_ask_for() -> None:
 
 def test_the_bench_prints_a_row_for_each_source_and_asker() -> None:
     command = [sys.executable, str(BENCH / "asked.py"), "--cases", "1", "--shares", "30"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=FOR_EVER, check=False)
     assert not done.stderr
     assert all(asker in done.stdout for asker in ASKERS)
     assert all(kind in done.stdout for kind in KINDS)

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.patience import FOR_EVER
 
 pytestmark = pytest.mark.campaign
 BENCH = Path(__file__).parents[2] / "bench"
@@ -17,7 +18,7 @@ def attack(*arguments: str) -> subprocess.CompletedProcess[str]:
         [sys.executable, str(BENCH / "attack.py"), *arguments],
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=FOR_EVER,
         check=False,
     )
 

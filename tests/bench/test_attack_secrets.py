@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.patience import FOR_EVER
 
 pytestmark = pytest.mark.campaign
 BENCH = Path(__file__).parents[2] / "bench"
@@ -23,7 +24,7 @@ for check in area.checks:
 
 def python(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, *arguments], capture_output=True, text=True, timeout=300, check=False
+        [sys.executable, *arguments], capture_output=True, text=True, timeout=FOR_EVER, check=False
     )
 
 

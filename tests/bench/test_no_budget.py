@@ -12,6 +12,8 @@ from typing import Any
 
 sys.path.append(str(Path(__file__).parents[2] / "bench"))
 
+from tests.patience import FOR_EVER
+
 from refold import Result, compress
 from undone import Undoing
 
@@ -68,7 +70,7 @@ def test_a_copy_may_refer_to_the_same_text() -> None:
 
 def bench(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, str(BENCH / "no_budget.py"), str(folder), *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    return subprocess.run(command, capture_output=True, text=True, timeout=FOR_EVER, check=False)
 
 
 def test_the_bench_compares_two_profiles(tmp_path: Path) -> None:

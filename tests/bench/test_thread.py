@@ -13,6 +13,8 @@ import pytest
 
 sys.path.append(str(Path(__file__).parents[2] / "bench"))
 
+from tests.patience import FOR_EVER
+
 from changing import Traces, find_changes, is_changing, subjects_of
 from thread import find_cuts
 from thread_figures import Figure
@@ -259,7 +261,7 @@ def made_run(turns: int) -> list[dict[str, Any]]:
 
 def bench(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, str(BENCH / "thread.py"), str(folder), *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    return subprocess.run(command, capture_output=True, text=True, timeout=FOR_EVER, check=False)
 
 
 @pytest.mark.campaign

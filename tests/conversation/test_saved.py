@@ -22,6 +22,7 @@ from tests.classic import Session
 from tests.conversation.driving import PROSE, Step, assert_whole, session_options, steps
 from tests.conversation.test_session import talk
 from tests.conversations import Conversation, spelled
+from tests.patience import FOR_EVER
 from tests.plan.ladder.promise import words
 
 quick = settings(max_examples=15)
@@ -236,7 +237,7 @@ def test_models_must_be_given_again() -> None:
     key = Session(token_budget=300, store=store, summarizer=shorten).save(store)
     with pytest.raises(ConfigError, match="summarizer=… to resume"):
         Session.resume(key, store)
-    session = Session.resume(key, store, summarizer=shorten, pass_seconds=20)
+    session = Session.resume(key, store, summarizer=shorten, pass_seconds=FOR_EVER)
     session.extend(talk(20))
     session.view()
     assert asked

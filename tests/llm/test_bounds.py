@@ -432,4 +432,4 @@ class TestEvents:
                 raise TimeoutError("enough")
 
         with pytest.raises(TimeoutError, match="enough"):
-            fold(notes(3), summarizer=Clerk(), on_event=listen, pass_seconds=60)
+            fold(notes(3), summarizer=Clerk(), on_event=listen, pass_seconds=FOR_EVER)

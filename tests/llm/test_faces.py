@@ -113,7 +113,7 @@ class TestOneSummarizerEverywhere:
         for thread in threads:
             thread.start()
         for thread in threads:
-            thread.join(30)
+            thread.join(FOR_EVER)
         assert made == [spelled(fold(notes(4), summarizer=Clerk()).messages)] * 6
         assert set(clerk.times_asked.values()) == {1}
 

@@ -150,7 +150,7 @@ class TestGoesWrong:
 
     def test_it_is_too_slow(self) -> None:
         with ModelServer(otherwise=slow(FOR_EVER)) as server:
-            model = OpenAISummarizer("test", base_url=server.openai_url, timeout_seconds=0.1)
+            model = OpenAISummarizer("test", base_url=server.openai_url, timeout_seconds=0.5)
             result = fold(ASKED, summarizer=model)
             while len(server.asked) < 3:  # it may read a request after its sender has given up
                 time.sleep(0.001)

@@ -35,6 +35,7 @@ from tests.llm.summarizers.contract import (
     run_script,
     until,
 )
+from tests.patience import FOR_EVER
 
 
 class TestCached(SummarizerContract):
@@ -199,7 +200,7 @@ def test_if_the_loop_that_asked_ends_another_one_asks_again() -> None:
 
     asyncio.run(main())
     gate.open()
-    joined.join(20)
+    joined.join(FOR_EVER)
     assert answers == [Summary(text=TEXT[:10], usage=PAID)]
     assert gate.asked == 2
 

@@ -37,7 +37,7 @@ def proxy(upstream: ScriptedUpstream, tmp_path_factory: pytest.TempPathFactory) 
 
 
 def raw_request(url: str, method: str, target: str, host: str) -> int:
-    connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=60)
+    connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=FOR_EVER)
     try:
         connection.putrequest(method, target, skip_host=True)
         connection.putheader("Host", host)

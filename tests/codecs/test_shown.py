@@ -90,6 +90,12 @@ def test_what_was_left_out_is_not_referred_to() -> None:
     assert seen.expand(again) == third
 
 
+def test_lines_around_a_mark_do_not_stand_together() -> None:
+    """Below the first line stands a mark there, not what follows it here."""
+    seen = shown("\n".join([CODE[0], f"[9 lines {MARK}", *CODE[1:]]))
+    assert seen.shorten("\n".join(CODE)) == "\n".join([*CODE[:2], f"[10 lines {MARK}"])
+
+
 @pytest.mark.parametrize(
     "text",
     [

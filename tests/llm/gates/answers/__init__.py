@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Literal
 
@@ -58,10 +59,8 @@ def use_of(answer: Answer, answers: Sequence[Answer]) -> Use:
     A wrong one of which all its own sentences stay is used whole: what other answers to the same
     text say as well is not what is wrong with it.
     """
-    source = Source(answer.source, estimate_tokens)
+    source, rules = _read_source(answer.source)
     refusals = check(source, answer.text)
-    room = token_budget(source.tokens)
-    rules = summarize_extracts([read_extract(answer.source)], room)
     chosen = choose_answer(source, [(answer.text, refusals)], rules)
     if chosen is None:
         return "rules keep more" if only_lacks(refusals) else "refused"
@@ -75,6 +74,13 @@ def use_of(answer: Answer, answers: Sequence[Answer]) -> Use:
         )
         own = {sentence for sentence in own if said[sentence] == 1} or own
     return "whole" if all(sentence in chosen.text for sentence in own) else "in part"
+
+
+@cache
+def _read_source(text: str) -> tuple[Source, str | None]:
+    """Return what the gates know of a text, once for all answers to it, and its summary by rules."""
+    source = Source(text, estimate_tokens)
+    return source, summarize_extracts([read_extract(text)], token_budget(source.tokens))
 
 
 def _sentences(answer: Answer) -> set[str]:

@@ -228,7 +228,8 @@ def stems_of(lower: str) -> frozenset[str]:
     return frozenset(_content(lower))
 
 
-def split_clauses(text: str) -> list[Clause]:
+@lru_cache(maxsize=64)  # most gates ask for the same sentences, one gate after the other
+def split_clauses(text: str) -> tuple[Clause, ...]:
     """Cut *text* into clauses, its numbers in digits."""
     found: list[Clause] = []
     before: frozenset[str] = frozenset()
@@ -241,7 +242,7 @@ def split_clauses(text: str) -> list[Clause]:
                 found[-1] = replace(found[-1], text=f"{found[-1].text} {part}")
             else:
                 found.append(Clause(part, link, is_unless, place, stems, bool(goes_on)))
-    return found
+    return tuple(found)
 
 
 def split_sentences(text: str) -> list[str]:

@@ -58,7 +58,7 @@ _AND: Final = 100
 _NAMES: Final = {"English": "en", "German": "de", "French": "fr", "Spanish": "es"}
 
 
-@lru_cache(maxsize=8)  # an answer is read by several gates, one after the other
+@lru_cache(maxsize=64)  # most gates ask for the same sentences, one gate after the other
 def in_digits(text: str) -> str:
     """Return *text* with the numbers that it writes as words in digits."""
     if not text.isascii():

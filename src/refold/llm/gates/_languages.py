@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from functools import lru_cache
 from typing import Final
 
 _BY_LANGUAGE: Final = {
@@ -45,6 +46,7 @@ _MIN_HITS: Final = 4
 """So many small words of one language are no chance. A guess."""
 
 
+@lru_cache(maxsize=16)  # several gates ask for that of an answer
 def language_of(text: str) -> str | None:
     """Name the language, or at least the script, of a text that is long and clear enough."""
     counts: Counter[str] = Counter()

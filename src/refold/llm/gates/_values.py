@@ -6,6 +6,7 @@ import re
 import unicodedata
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import lru_cache
 from typing import Final
 
 from refold.llm.gates._clock import HALF_DAY, clock_times
@@ -31,6 +32,7 @@ class Value:
         return self.normal in stated or not stated.isdisjoint(self.others)
 
 
+@lru_cache(maxsize=64)  # most gates ask for the same sentences, one gate after the other
 def read_values(text: str) -> tuple[Value, ...]:
     """Return the values of *text*, each normal form once, in reading order."""
     found: dict[str, Value] = {}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from refold.llm.gates._clauses import Clause, split_clauses
@@ -49,7 +49,7 @@ def _is_limited(clause: Clause) -> bool:
     return bool(AS_GOOD.search(clause.lower) or _AS_GOOD.search(clause.lower))
 
 
-def _is_said(clauses: list[Clause], plain: frozenset[str], denied: frozenset[str]) -> bool:
+def _is_said(clauses: Sequence[Clause], plain: frozenset[str], denied: frozenset[str]) -> bool:
     """Tell whether what a sentence denies is said with a no.
 
     Words such as *delete* are one, unless the sentence has them itself: do not delete.

@@ -78,7 +78,7 @@ def use_of(answer: Answer, answers: Sequence[Answer]) -> Use:
 
 @cache
 def _read_source(text: str) -> tuple[Source, str | None]:
-    """Return what the gates know of a text, once for all answers to it, and its summary by rules."""
+    """Return what gates know of a text, once for all answers to it, and its summary by rules."""
     source = Source(text, estimate_tokens)
     return source, summarize_extracts([read_extract(text)], token_budget(source.tokens))
 

@@ -164,7 +164,8 @@ def check_nothing_is_lost(messages: Conversation, result: Result, plain: Result)
         if shown == FURNITURE.sub(" ", other["content"]):  # whichever of them has the anchor
             continue
         source = Source("\n\n".join(text["content"] for text in originals), estimate_tokens)
-        if not {value.normal for value in source.values} <= values_in(shown):
+        stated = values_in(shown)
+        if not all(value.is_stated(stated) for value in source.values):  # in whatever form
             assert merit(source, message["content"]) >= merit(source, other["content"])
 
 

@@ -22,8 +22,7 @@ from tests.conversations import SENTENCES
 FIXTURES = Path(__file__).parent / "fixtures"
 BY_NAME = {codec.name: codec for codec in CODECS}
 SHARED = {
-    *("aligned", "base", "json_plain", "json_table", "json_tree"),
-    *("line_index", "line_match", "log_groups", "rereads", "shown"),
+    *("base", "json_plain", "json_tree", "rereads", "shown"),
 }
 # `=== becomes: name`, the text, `--- new`, its new form; or `=== stays: name` and the text.
 CASE = re.compile(r"^=== (becomes|stays): (.+)\n((?:(?!=== ).*\n)*)", re.MULTILINE)

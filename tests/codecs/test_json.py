@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from refold.codecs.json_data import CODEC, open_texts
-from refold.codecs.json_plain import read_plain, write_plain
+from refold.codecs.json_plain import LONG_TEXT, SHORT_LINES, is_long, read_plain, write_plain
 from refold.codecs.json_tree import find_documents
 
 TEXTS = st.one_of(
@@ -138,3 +138,17 @@ def test_a_text_may_hold_many_brackets_without_a_document() -> None:
 def test_a_text_that_others_take_for_a_number_keeps_its_quotes_in_a_list() -> None:
     assert write_plain(["NaN", "-Infinity", "Nancy"]) == '["NaN", "-Infinity", Nancy]'
     assert write_plain({"name": "NaN"}) == "{name=NaN}"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("x" * LONG_TEXT, False),
+        ("x" * (LONG_TEXT + 1), True),
+        ("\n" + "x" * (SHORT_LINES - 1), False),
+        ("\n" + "x" * SHORT_LINES, True),
+    ],
+    ids=["a line", "a longer line", "lines", "longer lines"],
+)
+def test_lines_are_long_earlier_than_one_line(text: str, expected: bool) -> None:
+    assert is_long(text) is expected

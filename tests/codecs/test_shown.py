@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from refold.codecs.line_index import read_count, spell_count
+from refold.codecs.base import read_count, spell_count
 from refold.codecs.shown import Shown
 from refold.errors import FormatError
 from tests.codecs.test_reencode import LINES

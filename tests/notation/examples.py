@@ -6,7 +6,8 @@ so that a new form is tried as soon as it is here.
 
 from __future__ import annotations
 
-from refold.notation import classic, marks, notes
+from refold.notation import marks, notes
+from refold.notation.spelling import CLASSIC, PLAIN, Beginning, Copy, Correction, Summary
 
 _LONG: int = 60
 """How often words are said in a digest that opens with a sentence."""
@@ -22,15 +23,15 @@ def plain_marks(body: str, handle: str) -> list[str]:
         marks.digest(body, stretch, handle),
         marks.digest(body, marks.Stretch(1), handle, errors=1),
         marks.digest(f"{body}\n" * _LONG, stretch, handle, errors=2),
-        marks.summary(body, handle=handle),
-        marks.summary(body, merged=3, entities=("billing", "30 days"), handle=handle),
-        marks.beginning(body, handle),
+        PLAIN.summary(Summary(body), handle),
+        PLAIN.summary(Summary(body, merged=3, entities=("billing", "30 days")), handle),
+        PLAIN.beginning(Beginning(body, 9_000), handle),
         marks.reformatted(body, handle),
         marks.same_result("read_file path=a.py", handle),
         marks.same_result("", handle),
-        marks.same_text(is_below=True, handle=handle),
-        marks.similar_text([body], is_below=False, handle=handle),
-        marks.corrected(body, is_below=True, handle=handle),
+        PLAIN.copy(Copy("m3", 512, is_below=True), handle),
+        PLAIN.copy(Copy("m3", 512, is_below=False, similarity=0.93, lines=[body]), handle),
+        PLAIN.correction(Correction("m3", "retraction", is_below=True, text=body), handle),
         marks.media("image", "image/png, 3000 bytes", handle),
     ]
 
@@ -51,15 +52,15 @@ def tool_notes(body: str, handle: str) -> list[str]:
 def classic_tags(body: str, handle: str) -> list[str]:
     """Return every tag of the contract, with a handle."""
     return [
-        classic.summary_tag(body, handle=handle),
-        classic.summary_tag(body, merged=3, entities=("billing", "30 days"), handle=handle),
-        classic.summary_tag(body, summary_id="cce_sum_kdbfqamtqxzj"),
-        classic.count_tag(24, handle),
-        classic.duplicate_tag("m3-0a1b2c3d", 512, handle),
-        classic.near_duplicate_tag("m3-0a1b2c3d", 512, 0.93, handle),
-        classic.superseded_tag("m3-0a1b2c3d", "retraction", body, handle),
-        classic.superseded_tag("m3-0a1b2c3d", "retraction", handle=handle),
-        classic.truncated_tag(body, 9_000, handle),
+        CLASSIC.summary(Summary(body), handle),
+        CLASSIC.summary(Summary(body, merged=3, entities=("billing", "30 days")), handle),
+        CLASSIC.summary(Summary(body, summary_id="cce_sum_kdbfqamtqxzj"), ""),
+        CLASSIC.only_count(24, handle),
+        CLASSIC.copy(Copy("m3-0a1b2c3d", 512, is_below=True), handle),
+        CLASSIC.copy(Copy("m3-0a1b2c3d", 512, is_below=True, similarity=0.93), handle),
+        CLASSIC.correction(Correction("m3-0a1b2c3d", "retraction", True, body), handle),
+        CLASSIC.correction(Correction("m3-0a1b2c3d", "retraction", True), handle),
+        CLASSIC.beginning(Beginning(body, 9_000), handle),
     ]
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refold.notation.marks import Stretch, digest, excerpt, read_amount, spell_amount, summary
+from refold.notation.marks import Stretch, digest, excerpt, read_amount, spell_amount
 from refold.notation.recognize import (
     IMITATION,
     find_anchor_letters,
@@ -18,6 +18,7 @@ from refold.notation.recognize import (
     read_summary,
     unmarked,
 )
+from refold.notation.spelling import PLAIN, Summary
 from tests.notation import examples
 
 BODY = "The billing service keeps its own copy of the rates for 30 days."
@@ -75,9 +76,9 @@ def test_a_digest_says_for_what_it_stands(
 
 
 def test_a_summary_is_read_back_with_what_it_names() -> None:
-    said = read_summary(summary(BODY, merged=3, entities=("billing", "30 days"), handle=HANDLE))
+    said = read_summary(PLAIN.summary(Summary(BODY, 3, ("billing", "30 days")), HANDLE))
     assert said == (BODY, 3, ("billing", "30 days"))
-    assert read_summary(summary(BODY, handle=HANDLE)) == (BODY, 1, ())
+    assert read_summary(PLAIN.summary(Summary(BODY), HANDLE)) == (BODY, 1, ())
 
 
 @given(st.text(alphabet="[]#…% \nabc12shown,messagrt:", max_size=200))

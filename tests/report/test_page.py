@@ -11,7 +11,7 @@ import pytest
 
 from refold import ConfigError
 from refold.report import render
-from refold.report.page import encode
+from refold.report.data import encode
 from tests.browser.payloads import PAYLOADS
 
 

@@ -12,6 +12,8 @@ from refold.errors import FormatError
 from refold.rows import Needs
 
 _WORD: Final = re.compile(r"[^\W\d_]{2,}|\d+")
+_MAX_COUNT: Final = 99
+"""The most that one number says: see `spell_count`."""
 
 
 def same(text: str) -> str:
@@ -55,6 +57,17 @@ class Codec:
 def count_words(text: str) -> int:
     """Count the words and numbers of *text*: what a reader finds a value by."""
     return len(_WORD.findall(text))
+
+
+def spell_count(count: int) -> str:
+    """Spell how many lines; a sum where one number of three digits would look like a value."""
+    full, part = divmod(count, _MAX_COUNT)
+    return "+".join([str(part)] * (part > 0) + [str(_MAX_COUNT)] * full)
+
+
+def read_count(spelling: str) -> int:
+    """Read what `spell_count` wrote."""
+    return sum(map(int, spelling.split("+")))
 
 
 def unreadable(codec: str, line: str) -> FormatError:

@@ -10,10 +10,10 @@ The line above such a mark stays; where it stands first in the text, the lines a
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 from typing import Final
 
-from refold.codecs.base import Codec, unreadable
-from refold.codecs.line_index import MIN_ANCHOR, LineIndex, read_count, spell_count
+from refold.codecs.base import Codec, read_count, spell_count, unreadable
 from refold.rows import Needs
 
 _END: Final = " follow as below the same line above]"
@@ -22,8 +22,65 @@ _MIN_LINES: Final = 2
 """Single lines that come again are the business of `repeats`."""
 _MIN_CHARS: Final = 160
 """How many characters a mark must stand for to be worth it."""
+_MIN_ANCHOR: Final = 10
+"""A line shorter than this does not say where it stands."""
 _MIN_TEXT: Final = 2 * _MIN_CHARS
 """In a shorter text no stretch that is worth a mark stands twice."""
+
+
+class LineIndex:
+    """Lines in the order in which they were seen, with breaks where some were left out."""
+
+    __slots__ = ("_first", "_lines")
+
+    def __init__(self) -> None:
+        self._lines: list[str | None] = []
+        self._first: dict[str, int] = {}
+
+    def note(self, line: str) -> None:
+        """Note a line that the reader sees next."""
+        if len(line) >= _MIN_ANCHOR and line not in self._first:
+            self._first[line] = len(self._lines)
+        self._lines.append(line)
+
+    def note_all(self, lines: Sequence[str]) -> None:
+        """Note the lines that the reader sees next."""
+        first, start = self._first, len(self._lines)
+        self._lines += lines
+        for place, line in enumerate(lines, start):
+            if len(line) >= _MIN_ANCHOR:
+                first.setdefault(line, place)
+
+    def break_off(self) -> None:
+        """Note that what comes next does not follow what came before."""
+        self._lines.append(None)
+
+    def knows_any(self, lines: Iterable[str]) -> bool:
+        """Return whether one of *lines* was seen that says where it stands."""
+        return not self._first.keys().isdisjoint(lines)
+
+    def place_below(self, line: str) -> int | None:
+        """Return the place below the first such line; `None` if no such line was seen."""
+        place = self._first.get(line)
+        return None if place is None else place + 1
+
+    def places_below(self, lines: Iterable[str]) -> list[tuple[int, int]]:
+        """Return which of *lines* were seen, and for each the place below the first such line."""
+        first = self._first
+        return [(number, first[line] + 1) for number, line in enumerate(lines) if line in first]
+
+    def at(self, place: int) -> str | None:
+        """Return the line at *place*; `None` if none was seen there."""
+        return self._lines[place] if place < len(self._lines) else None
+
+    def count_equal(self, lines: Sequence[str], start: int, place: int) -> int:
+        """Count how many of *lines* from *start* on are those seen from *place* on."""
+        seen = self._lines
+        limit = min(len(lines) - start, len(seen) - place)
+        count = 0
+        while count < limit and lines[start + count] == seen[place + count]:
+            count += 1
+        return count
 
 
 def _encode(text: str) -> str | None:
@@ -50,13 +107,13 @@ def _encode(text: str) -> str | None:
 
 def _has_stretch_twice(lines: list[str]) -> bool:
     """Return whether a line that a mark may stand below comes again with the lines below it."""
-    anchors = [line for line in lines if len(line) >= MIN_ANCHOR]
+    anchors = [line for line in lines if len(line) >= _MIN_ANCHOR]
     if len(set(anchors)) == len(anchors):
         return False
     first: dict[str, int] = {}
     for place, line in enumerate(lines, 1):
         below = first.setdefault(line, place)
-        if below != place and len(line) >= MIN_ANCHOR:
+        if below != place and len(line) >= _MIN_ANCHOR:
             stretch = lines[place : place + _MIN_LINES]
             if lines[below : below + _MIN_LINES] == stretch:
                 return True

@@ -15,8 +15,15 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from refold.codecs.base import Codec
-from refold.codecs.json_plain import SHORT_LINES, is_long, read_plain, write_plain
-from refold.codecs.json_table import ROWS, is_text, write_rows
+from refold.codecs.json_plain import (
+    ROWS,
+    SHORT_LINES,
+    is_long,
+    is_text,
+    read_plain,
+    write_plain,
+    write_rows,
+)
 from refold.codecs.json_tree import (
     LINES,
     Document,

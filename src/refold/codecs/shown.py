@@ -19,8 +19,8 @@ from itertools import count
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
-from refold.codecs.base import unreadable
-from refold.codecs.line_index import LineIndex, read_count, spell_count
+from refold.codecs.base import read_count, spell_count, unreadable
+from refold.codecs.blocks import LineIndex
 
 _END: Final = " follow as below the same line in an earlier message]"
 _MARK: Final = re.compile(

@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from refold.files.patch import is_patch, may_hold_patch, patched_files
 from refold.files.shell import Effects, Touch, argv_effects, read_effects
+from refold.files.shell_programs import is_patch, may_hold_patch, patched_files
 from refold.messages.message import Call
 from refold.scan.items import Shape, find_items, shape_of
 

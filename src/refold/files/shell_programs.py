@@ -1,4 +1,7 @@
-"""What programs of the shell write, and which files they show: one function a program."""
+"""What programs of the shell write, and which files they show: one function a program.
+
+Of a patch, the headers name the files that it changes; what its lines mention says nothing.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,6 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from refold.files.patch import diffed_files, patched_files
 from refold.files.shell_script import Command, Word
 
 READERS: Final[Mapping[str, str]] = {
@@ -27,6 +29,13 @@ _SHOWS_LINES: Final = re.compile(r"[0-9$/]")
 _MAY_LEAVE: Final = tuple("t n i u --target-directory --no-clobber --interactive --update".split())
 """Options with which `mv` and `cp` may leave a file as it is, or name the target elsewhere."""
 _ASSIGNMENT: Final = re.compile(r"[A-Za-z_]\w*+=")
+_BEGIN: Final = "*** Begin Patch"
+_MARKED: Final = re.compile(
+    r"^\*\*\* (?:(?:Add|Update|Delete) File|Move to): ([^\n]*+)$", re.MULTILINE
+)
+"""As tools called `apply_patch` want it."""
+_UNIFIED: Final = re.compile(r"^--- ([^\t\n]*+)[^\n]*+\n\+\+\+ ([^\t\n]*+)", re.MULTILINE)
+_NO_FILE: Final = "/dev/null"
 _WRAPPERS: Final = frozenset({"sudo", "command", "builtin", "env", "nohup", "exec"})
 """Programs that run the one that is named after them."""
 
@@ -214,6 +223,28 @@ def _diffed(call: Call, strip: str) -> Iterator[Word]:
 def _apply_patch(call: Call) -> Iterator[Word]:
     for text in (*call.command.bodies, *(word.text for word in call.words)):
         yield from map(Word, patched_files(text))
+
+
+def is_patch(text: str) -> bool:
+    """Tell whether *text* is a patch in the shape of `apply_patch`."""
+    return text.lstrip().startswith(_BEGIN)
+
+
+def may_hold_patch(text: str) -> bool:
+    """Tell whether such a patch may stand anywhere in *text*."""
+    return _BEGIN in text
+
+
+def patched_files(text: str) -> list[str]:
+    """Return the files that a patch in the shape of `apply_patch` changes."""
+    return [name.strip() for name in _MARKED.findall(text)]
+
+
+def diffed_files(text: str, strip: int) -> list[str]:
+    """Return the files that a unified diff changes, without *strip* leading directories."""
+    named = (name.rstrip() for pair in _UNIFIED.findall(text) for name in pair)
+    cut = (name.split("/", strip) for name in named if name != _NO_FILE)
+    return list(dict.fromkeys(parts[strip] for parts in cut if len(parts) > strip))
 
 
 WRITERS: Final[Mapping[str, Callable[[Call], Iterator[Word]]]] = {

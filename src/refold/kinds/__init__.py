@@ -28,7 +28,6 @@ from refold.kinds import (
     test_run,
 )
 from refold.kinds._errors import ROWS, ROWS_OF
-from refold.kinds._json_members import is_plain_json
 from refold.kinds._lines import begin_below, set_apart, tile
 from refold.kinds.base import (
     COLUMNS,
@@ -104,7 +103,7 @@ class KindTable(Table[Kind]):
             if is_sure(sample):
                 return kind.name
         claimed = _first(self.rows, sample)
-        if claimed is prose.KIND and is_plain_json(text):
+        if claimed is prose.KIND and json_records.is_plain_json(text):
             return json_records.KIND.name  # prose inside of a frame whose fields are whole, too
         return claimed.name
 

@@ -1,4 +1,4 @@
-"""Patterns of errors: how lines begin, or what they hold, when something went wrong."""
+"""Patterns of errors and traces: how lines begin, or what they hold, when something went wrong."""
 
 from __future__ import annotations
 
@@ -162,6 +162,25 @@ PLAIN_FIELD: Final = re.compile(
 """A field that reports an error, in JSON as `refold.codecs` spells it, and the sign before it."""
 MAY_TELL: Final = re.compile(any_of(ERROR_FIELD, LEVEL_FIELD, EXIT_FIELD, "status", "success"))
 """The name of such a field."""
+
+FRAME: Final = re.compile(
+    r"[ \t|]++(?:(?:at (?:async |new )?|❯ )\S|File \"|"
+    r"\.\.\. [0-9]++ (?:more|common)|[0-9]++: [ \t]*+\S"
+    r"|(?:/|[A-Za-z]:\\|[\w.-]++/)[^\n:]{1,300}+:[0-9]++(?:[: ]|$)|from \S{1,300}+:[0-9]++:in )"
+)
+"""A line that names a place in the code: JavaScript and Java, Python, Rust, Go, Ruby."""
+
+TRACEBACK: Final = "Traceback (most recent call last)"
+"""How the trace of a Python program starts."""
+
+LIBRARY: Final = re.compile(
+    r"site-packages|dist-packages|/lib(?:64)?/python[0-9]|<frozen |node_modules|node:internal"
+    r"|\(internal/|/rustc/|/\.cargo/registry|/usr/local/go/src|/go/pkg/mod/|/libexec/|/gems/"
+    r"|at (?:java|javax|jdk|sun|com\.sun|kotlin|scala|org\.junit|org\.springframework|org\.gradle"
+    r"|org\.apache|org\.mockito|reactor|io\.netty)\.|\bstd::|\bcore::|\bruntime\.|testing\.tRunner"
+    r"|\.\.\. [0-9]++ (?:more|common)|rust_begin_unwind|at (?:System|Microsoft)\."
+)
+"""A frame in code that is not the user's."""
 
 GRADES: Final = {"error": ERROR, "warning": WARNING, "exit": EXIT}
 """By the names of the groups above."""

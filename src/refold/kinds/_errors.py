@@ -19,25 +19,31 @@ from typing import Final, NamedTuple
 from refold.kinds._error_patterns import (
     ANY_NEEDLE,
     FOREIGN_NEEDLES,
+    FRAME,
     GRADES,
     IN_SOURCE,
+    LIBRARY,
     MAY_TELL,
     NEEDLES,
     NEEDS,
     PLAIN_FIELD,
+    TRACEBACK,
     judge_output,
 )
-from refold.kinds._frames import TRACEBACK, follow_trace
 from refold.kinds._lines import GradesByLine, Spot, tile
 from refold.kinds.base import (
     BAD_SUMMARY,
+    DETAIL,
     ERROR,
     EXIT,
+    FAILURE,
     LONG,
     NOISE,
+    OTHER_FRAME,
     REPEAT,
     SETTLED,
     SUMMARY,
+    USER_FRAME,
     Grade,
     Pieces,
 )
@@ -48,6 +54,8 @@ _TO_LOWER: Final = str.maketrans(ascii_uppercase, ascii_lowercase)
 _JSON_LINES: Final = "JSON lines "
 """How `refold.codecs` begins to say records that stood on lines of their own."""
 _UTF_8: Final = ("utf-8", "surrogatepass")
+_TRACE_LINES: Final = 40
+"""A trace is followed for this many lines."""
 _BEFORE: Final = 160
 """How much of a long line before a needle is looked at."""
 _DIGITS: Final = b"0123456789"
@@ -125,6 +133,56 @@ def settle(text: str, errors: Iterable[ErrorSpan], marks: GradesByLine) -> list[
             followed = follow_trace(text, start, end, marks, seen)
     count_repeats(said.values(), marks, spots)
     return spots
+
+
+def follow_trace(text: str, start: int, end: int, marks: GradesByLine, seen: set[str]) -> int:
+    """Grade the lines of the trace below the error line `text[start:end]`; return where it ends.
+
+    *seen* holds the lines that are a must already; what repeats one is not a must again.
+    """
+    head = text[start:end]
+    is_python = TRACEBACK in head
+    is_rust = "' panicked at " in head and head.rstrip().endswith(":")
+    is_go = head.startswith("goroutine ")
+    indent = head[: len(head) - len(head.lstrip(" \t|+>"))]
+    frame: Grade | None = None
+    pos = end + 1
+    for _ in range(_TRACE_LINES):
+        if pos >= len(text):
+            break
+        stop = text.find("\n", pos)
+        stop = len(text) if stop < 0 else stop
+        line = text[pos : min(stop, pos + LONG)]
+        deeper = line.startswith((indent + " ", indent + "\t"))
+        if FRAME.match(line) and (deeper or not is_python):
+            frame = OTHER_FRAME if LIBRARY.search(line) else USER_FRAME
+            _mark_frame(line, pos, frame, marks, seen)
+        elif is_python and deeper and frame is not None:
+            _mark_frame(line, pos, frame, marks, seen)
+        elif is_rust and pos == end + 1:  # what was wrong
+            _mark_frame(line, pos, ERROR, marks, seen)
+        elif is_rust and line.startswith("stack backtrace"):
+            _mark_frame(line, pos, DETAIL, marks, seen)
+        elif is_go and line:  # the name of a function, above the place
+            _mark_frame(line, pos, OTHER_FRAME if LIBRARY.search(line) else USER_FRAME, marks, seen)
+        elif is_python:
+            if line.strip():
+                _mark_frame(line, pos, ERROR, marks, seen)
+            break
+        elif not (deeper and frame is not None):
+            break
+        pos = stop + 1
+    return pos
+
+
+def _mark_frame(line: str, pos: int, grade: Grade, marks: GradesByLine, seen: set[str]) -> None:
+    key = line.strip()
+    if grade.must and key in seen:
+        grade = REPEAT
+    seen.add(key)
+    known = marks.get(pos)
+    if known is None or known.weight < FAILURE.weight:
+        marks[pos] = grade
 
 
 def _without_numbers(line: str, grade: Grade) -> bytes:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from refold.kinds._error_patterns import FRAME, LIBRARY
 from refold.kinds._errors import split_output
-from refold.kinds._frames import FRAME, LIBRARY
 from refold.kinds._lines import GradesByLine, line_pattern
 from refold.kinds.base import OTHER_FRAME, Grade, Kind, Pieces, Sample
 from refold.rows import Needs

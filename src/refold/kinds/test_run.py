@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from refold.kinds._error_patterns import FRAME, LIBRARY
 from refold.kinds._errors import split_output
-from refold.kinds._frames import FRAME, LIBRARY
 from refold.kinds._lines import END, GradesByLine, any_of, ends_with, line_pattern, line_rules
 from refold.kinds.base import (
     DETAIL,

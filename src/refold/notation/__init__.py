@@ -4,8 +4,7 @@
 |---|---|
 | `marks` | plain words in brackets with a handle, above what is shown; gaps; a legend |
 | `notes` | the same behind the result of a single tool, or inside its JSON |
-| `classic` | the tags of the contract, for the profile `classic` alone |
-| `spelling` | which of both the rules write |
+| `spelling` | what the rules write: in plain words, or as the tags of the contract |
 | `recognize` | what is one of ours, and what it shows |
 
 No other module has a word of it. Codecs (`lossless`) have notations of their own, each in its file:

@@ -13,7 +13,6 @@ A message has one mark: every one costs about ten tokens of what could be shown 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 _DIGITS: Final = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
@@ -182,18 +181,6 @@ def _errors(count: int) -> str:
     return f", {count_things(count, 'error')} left out" if count else ""
 
 
-def summary(text: str, *, merged: int = 1, entities: Sequence[str] = (), handle: str = "") -> str:
-    """Spell what one message or several say in short, and what else they name."""
-    words = f"{count_things(merged, 'message')}, shortened" if merged > 1 else "shortened"
-    names = f"\n{NAMED}{', '.join(entities)}" if entities else ""
-    return head(words, handle, f"{text}{names}")
-
-
-def beginning(text: str, handle: str = "") -> str:
-    """Spell a text of which only the beginning is shown."""
-    return head("shortened to its beginning", handle, f"{text} {GAP}")
-
-
 def argument(text: str, handle: str = "") -> str:
     """Spell how a long argument of a call begins; the mark stands behind it, and says what was.
 
@@ -221,29 +208,9 @@ def is_lossless_mark(text: str) -> bool:
     return any(mark in text for mark in _LOSSLESS_MARKS)
 
 
-def same_text(*, is_below: bool, handle: str = "") -> str:
-    """Refer to the copy of a text that stays readable."""
-    return mark(f"same as the copy {_where(is_below)}", handle)
-
-
-def similar_text(lines: Sequence[str], *, is_below: bool, handle: str = "") -> str:
-    """Refer to a text that is nearly the same, and show the lines that it lacks."""
-    words = f"same as the copy {_where(is_below)}"
-    return head(f"{words} but for these lines" if lines else words, handle, "\n".join(lines))
-
-
-def corrected(text: str, *, is_below: bool, handle: str = "") -> str:
-    """Spell a statement that was corrected, with or without what it said."""
-    return head(f"corrected {_where(is_below)}", handle, text)
-
-
 def media(kind: str, what: str, handle: str = "") -> str:
     """Spell a picture, a recording or a file that is left out."""
     return mark(f"{kind} left out: {_plain(what)}", handle)
-
-
-def _where(is_below: bool) -> str:
-    return "below" if is_below else "above"
 
 
 def _plain(words: str) -> str:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from typing import Final, NamedTuple
 
-from refold.notation.classic import Said, read_other_tag, read_summary_tag
 from refold.notation.marks import (
     AMOUNT,
     ANCHOR_CHARS,
@@ -22,6 +21,7 @@ from refold.notation.marks import (
     read_amount,
     without_gaps,
 )
+from refold.notation.spelling import Said, read_other_tag, read_summary_tag
 
 _HANDLE: Final = rf"[a-z]{{{HANDLE_CHARS},36}}"
 _MESSAGES: Final = rf"({AMOUNT}) (?:earlier )?+messages?+(?=[ ,\]])"

@@ -1,11 +1,28 @@
-"""The two ways to spell what the rules decide: in plain words, and as the tags of the contract."""
+"""The two ways to spell what the rules decide: in plain words, and as the tags of the contract.
+
+Tags are those of the profile `classic`, word for word as the contract has them (— is U+2014). A
+handle is at the end of a tag where the message has no other place for its provenance: ` | #kdbfq]`.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
-from refold.notation import classic, marks
+from refold.notation.marks import GAP, NAMED, Stretch, count_things, digest, head, mark
+
+REFERENCE: Final = re.compile(r"\[cce:(?:(?:near-)?dup of|superseded by) ([^\n]+?) (?:—|\()")
+"""How a tag that refers to another message begins, with the id of that message."""
+_MERGED: Final = re.compile(r" \(([0-9]{1,9}) messages merged\)\Z")
+_ONLY_COUNT: Final = re.compile(r"([0-9]{1,9}) messages?")
+"""A summary for which there was no room."""
+_TRUNCATED: Final = re.compile(r"\[truncated — [0-9]{1,9} chars: ")
+_COPY: Final = re.compile(
+    r"\[cce:(?:near-)?dup of [^\n]{1,200}? — [0-9]{1,9} chars(?:, ~[0-9]{1,3}% match)?"
+    r"(?: \| #[a-z]{6,36})?\](?:\n|\Z)"
+)
+_SUPERSEDED: Final = re.compile(r"\[cce:superseded by [^\n]{1,200}? (?:\([\w ]{1,40}\) — |— )")
 
 
 class Summary(NamedTuple):
@@ -69,82 +86,151 @@ class Spelling(NamedTuple):
     beginning: Callable[[Beginning, str], str]
 
 
-def _plain_summary(said: Summary, handle: str) -> str:
-    return marks.summary(said.text, merged=said.merged, entities=said.entities, handle=handle)
+# in plain words
 
 
-def _plain_count(messages: int, handle: str) -> str:
-    return marks.digest("", marks.Stretch(messages), handle)
+def _summary(said: Summary, handle: str) -> str:
+    """Spell what one message or several say in short, and what else they name."""
+    merged = f"{count_things(said.merged, 'message')}, " if said.merged > 1 else ""
+    names = f"\n{NAMED}{', '.join(said.entities)}" if said.entities else ""
+    return head(f"{merged}shortened", handle, f"{said.text}{names}")
 
 
-def _plain_beside_code(said: Summary, _: str) -> str:
+def _only_count(messages: int, handle: str) -> str:
+    return digest("", Stretch(messages), handle)
+
+
+def _text_alone(said: Summary, _handle: str) -> str:
     return said.text
 
 
-def _plain_around_code(said: Summary, handle: str) -> str:
-    return marks.summary(said.text, entities=said.entities, handle=handle)
+def _around_code(said: Summary, handle: str) -> str:
+    return _summary(said._replace(merged=1), handle)
 
 
-def _plain_copy(copy: Copy, handle: str) -> str:
+def _copy(copy: Copy, handle: str) -> str:
+    """Refer to a text that is the same or nearly so, and show the lines that it lacks."""
+    words = f"same as the copy {_where(copy.is_below)}"
     if copy.similarity is None:
-        return marks.same_text(is_below=copy.is_below, handle=handle)
-    return marks.similar_text(copy.lines, is_below=copy.is_below, handle=handle)
-
-
-def _plain_correction(correction: Correction, handle: str) -> str:
-    return marks.corrected(correction.text, is_below=correction.is_below, handle=handle)
-
-
-def _plain_beginning(beginning: Beginning, handle: str) -> str:
-    return marks.beginning(beginning.text, handle)
-
-
-def _classic_summary(said: Summary, handle: str) -> str:
-    return classic.summary_tag(
-        said.text,
-        merged=said.merged,
-        entities=said.entities,
-        summary_id=said.summary_id,
-        handle=handle,
+        return mark(words, handle)
+    return head(
+        f"{words} but for these lines" if copy.lines else words, handle, "\n".join(copy.lines)
     )
 
 
-def _classic_around_code(said: Summary, _: str) -> str:
-    return said.text
+def _correction(correction: Correction, handle: str) -> str:
+    return head(f"corrected {_where(correction.is_below)}", handle, correction.text)
 
 
-def _classic_copy(copy: Copy, handle: str) -> str:
-    if copy.similarity is None:
-        return classic.duplicate_tag(copy.of, copy.chars, handle)
-    tag = classic.near_duplicate_tag(copy.of, copy.chars, copy.similarity, handle)
-    return "\n".join((tag, *copy.lines))
+def _beginning(beginning: Beginning, handle: str) -> str:
+    return head("shortened to its beginning", handle, f"{beginning.text} {GAP}")
 
 
-def _classic_correction(correction: Correction, handle: str) -> str:
-    return classic.superseded_tag(correction.by, correction.signal, correction.text, handle)
-
-
-def _classic_beginning(beginning: Beginning, handle: str) -> str:
-    return classic.truncated_tag(beginning.text, beginning.chars, handle)
+def _where(is_below: bool) -> str:
+    return "below" if is_below else "above"
 
 
 PLAIN: Final = Spelling(
     shows_handles=True,
-    summary=_plain_summary,
-    only_count=_plain_count,
-    beside_code=_plain_beside_code,
-    around_code=_plain_around_code,
-    copy=_plain_copy,
-    correction=_plain_correction,
-    beginning=_plain_beginning,
+    summary=_summary,
+    only_count=_only_count,
+    beside_code=_text_alone,
+    around_code=_around_code,
+    copy=_copy,
+    correction=_correction,
+    beginning=_beginning,
 )
+
+
+# as tags
+
+
+def _summary_tag(said: Summary, handle: str) -> str:
+    """Spell a summary: `[summary: TEXT (N messages merged) | entities: a, b]`."""
+    head = f"[summary#{said.summary_id}: " if said.summary_id else "[summary: "
+    count = f" ({said.merged} messages merged)" if said.merged > 1 else ""
+    names = f" | entities: {', '.join(said.entities)}" if said.entities else ""
+    return f"{head}{said.text}{count}{names}{_end(handle)}"
+
+
+def _count_tag(messages: int, handle: str) -> str:
+    return _summary_tag(Summary(f"{messages} {'message' if messages == 1 else 'messages'}"), handle)
+
+
+def _copy_tag(copy: Copy, handle: str) -> str:
+    if copy.similarity is None:
+        return f"[cce:dup of {copy.of} — {copy.chars} chars{_end(handle)}"
+    match = f"{int(copy.similarity * 100 + 0.5)}% match"
+    tag = f"[cce:near-dup of {copy.of} — {copy.chars} chars, ~{match}{_end(handle)}"
+    return "\n".join((tag, *copy.lines))
+
+
+def _correction_tag(correction: Correction, handle: str) -> str:
+    signal, text = correction.signal, correction.text
+    said = f" ({signal}) — {text}" if text else f" — {signal}"
+    return f"[cce:superseded by {correction.by}{said}{_end(handle)}"
+
+
+def _beginning_tag(beginning: Beginning, handle: str) -> str:
+    return f"[truncated — {beginning.chars} chars: {beginning.text}{_end(handle)}"
+
+
+def _end(handle: str) -> str:
+    return f" | #{handle}]" if handle else "]"
+
+
 CLASSIC: Final = Spelling(
     shows_handles=False,
-    summary=_classic_summary,
-    only_count=classic.count_tag,
-    beside_code=_classic_summary,
-    around_code=_classic_around_code,
-    copy=_classic_copy,
-    correction=_classic_correction,
-    beginning=_classic_beginning,
+    summary=_summary_tag,
+    only_count=_count_tag,
+    beside_code=_summary_tag,
+    around_code=_text_alone,
+    copy=_copy_tag,
+    correction=_correction_tag,
+    beginning=_beginning_tag,
 )
+
+
+class Said(NamedTuple):
+    """What a summary says, read back."""
+
+    body: str
+    messages: int
+    """How many messages it stands for."""
+    entities: tuple[str, ...] = ()
+
+
+def read_summary_tag(tag: str) -> Said | None:
+    """Undo `summary_tag`; `None` if *tag* is none. Ids and handles are not part of what it says."""
+    if not tag.startswith(("[summary: ", "[summary#")) or not tag.endswith("]"):
+        return None
+    _, is_headed, said = tag[:-1].partition(": ")
+    if not is_headed:
+        return None
+    said, _ = _cut_end(said, " | #")
+    said, names = _cut_end(said, " | entities: ")
+    count = _MERGED.search(said)
+    body = said[: count.start()] if count else said
+    number = count or _ONLY_COUNT.fullmatch(body)
+    return Said(
+        body="" if number and not count else body,
+        messages=int(number[1]) if number else 1,
+        entities=tuple(names.split(", ")) if names else (),
+    )
+
+
+def _cut_end(text: str, mark: str) -> tuple[str, str]:
+    """Cut *text* at the last *mark*; nothing stands behind it if there is none."""
+    before, found, after = text.rpartition(mark)
+    return (before, after) if found else (text, "")
+
+
+def read_other_tag(tag: str) -> str | None:
+    """Return what a tag shows of a text that is cut, copied or corrected; `None` if it is none."""
+    copy = _COPY.match(tag)
+    if copy is not None:
+        return tag[copy.end() :]
+    head = _TRUNCATED.match(tag) or _SUPERSEDED.match(tag)
+    if head is None or not tag.endswith("]"):
+        return None
+    return _cut_end(tag[head.end() : -1], " | #")[0]

@@ -4,7 +4,7 @@
 |---|---|
 | `story`, `turns` | what happened to each text, and the folded conversation message by message |
 | `changes`, `pieces` | what of a text is kept and what is dropped, and the words for it |
-| `data`, `page` | the page: its data, and how it is put together |
+| `data` | the page: its data, and how it is put together |
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
     from refold.options import Options
     from refold.stores.base import Store
+
+__all__ = ["STEPS", "render", "render_view"]
 
 STEPS: Final = (100, 70, 50, 30, 15)
 """Percent of the tokens; at 100 there is no budget."""
@@ -41,8 +43,7 @@ def render(
     # Imported here: every command of the command line uses some module of this package.
     from refold.engine import combine
     from refold.messages.formats.objects import Objects
-    from refold.report.data import ReportBuilder
-    from refold.report.page import make_page
+    from refold.report.data import ReportBuilder, make_page
 
     wires = Objects().read(messages)
     builder = ReportBuilder(wires, combine(options, choices), store, conversation)
@@ -63,11 +64,7 @@ def render_view(
     *choices* are those of `Options`; `format` and `model` matter.
     """
     from refold.engine import combine
-    from refold.report.data import ReportBuilder
-    from refold.report.page import make_page
+    from refold.report.data import ReportBuilder, make_page
 
     builder = ReportBuilder(messages, combine(None, choices), None, None)
     return make_page(title, {"title": title, **builder.show(view, places)})
-
-
-__all__ = ["STEPS", "render", "render_view"]

@@ -1,4 +1,4 @@
-"""The data of the report: a conversation, and what becomes of it at each budget.
+"""The page of the report and its data: a conversation, and what becomes of it at each budget.
 
 A page has a row for each message at each budget, so their keys are single letters:
 
@@ -16,13 +16,23 @@ A page has a row for each message at each budget, so their keys are single lette
 | `s` | how much was kept and dropped, in words |
 
 Runs are flat triples: length, whether it is kept, and why: a number in `strings`.
+
+The page is one file of HTML, with style, script and data in it, and no network. Text of a
+conversation goes only into the data, in which nothing can end the element around it; the script
+shows it with `textContent`. Should anything get around that, the policy of the page lets no other
+script run, no markup be made from strings, and no request leave.
 """
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import html
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from importlib.resources import files
+from typing import Any, Final
 
 from refold.api import Compressor
 from refold.conversation.models import Price, list_prices
@@ -39,6 +49,9 @@ from refold.scan.tokens.choose import encoding_for
 from refold.stores.base import Store
 
 Wires = Sequence[Mapping[str, Any]]
+_FOLDER: Final = files("refold.report")
+_ESCAPES: Final = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
+"""What could end a script element, or begin a comment in it."""
 
 
 class ReportBuilder:
@@ -245,3 +258,48 @@ def utf16_len(text: str) -> int:
     if text.isascii():
         return len(text)
     return len(text) + sum(char > "\uffff" for char in text)
+
+
+def make_page(title: str, data: Mapping[str, Any]) -> str:
+    """Return the whole page as HTML."""
+    style, script, page = (
+        _FOLDER.joinpath(name).read_text("utf-8")
+        for name in ("report.css", "report.js", "report.html")
+    )
+    parts = {
+        "{{policy}}": _policy(style, script),
+        "{{title}}": html.escape(title.encode(errors="replace").decode()),  # half a character
+        "{{style}}": style,
+        "{{script}}": script,
+        "{{data}}": encode(data),
+    }
+    first, *rest = page.split("{{")
+    made = [first]
+    for piece in rest:  # in one pass: what is put in is never searched for more
+        name, _, text = piece.partition("}}")
+        made += (parts["{{" + name + "}}"], text)
+    return "".join(made)
+
+
+def encode(data: Mapping[str, Any]) -> str:
+    """Spell *data* as JSON in ASCII that is safe inside a script element."""
+    return json.dumps(data, separators=(",", ":")).translate(_ESCAPES)
+
+
+def _policy(style: str, script: str) -> str:
+    return "; ".join(
+        (
+            "default-src 'none'",
+            f"script-src {_hash(script)}",
+            f"style-src {_hash(style)}",
+            "base-uri 'none'",
+            "form-action 'none'",
+            "require-trusted-types-for 'script'",
+            "trusted-types 'none'",
+        )
+    )
+
+
+def _hash(text: str) -> str:
+    digest = hashlib.sha256(text.encode()).digest()
+    return f"'sha256-{base64.b64encode(digest).decode()}'"

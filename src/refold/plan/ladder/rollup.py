@@ -9,10 +9,9 @@ from typing import Final
 from refold.messages.formats import KNOWN_ROLES
 from refold.messages.handles import tag_handle_of
 from refold.messages.message import Message
-from refold.notation.classic import Said
 from refold.notation.marks import GAP
 from refold.notation.recognize import read_summary, said_in
-from refold.notation.spelling import Spelling, Summary
+from refold.notation.spelling import Said, Spelling, Summary
 from refold.plan.fold import Fold, Outcome
 from refold.plan.shorten.prose import JOINT, Score, Units, pack_units
 from refold.plan.text_cache import TextCache

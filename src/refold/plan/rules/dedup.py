@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 
-from refold.notation.classic import REFERENCE
+from refold.notation.spelling import REFERENCE
 from refold.plan.draft import Draft, Keep, Refer, Segment, Verdict
 from refold.plan.rules.base import RunContext
 from refold.plan.rules.structure import is_kept_by_content

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from refold.files.patch import diffed_files, is_patch, may_hold_patch, patched_files
+from refold.files.shell_programs import diffed_files, is_patch, may_hold_patch, patched_files
 
 PATCH = """*** Begin Patch
 *** Update File: src/queue.py

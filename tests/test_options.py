@@ -12,6 +12,7 @@ import pytest
 
 from refold import Compressor, ConfigError, ContextWindowManager, Options, Session
 from refold.api import AllChoices
+from refold.engine import Engine, Helpers
 from refold.options import USED_BY, Choices
 from refold.tools.policy import ManagerChoices, ManagerOptions
 
@@ -38,9 +39,10 @@ def test_every_option_is_a_keyword_that_type_checkers_know() -> None:
     assert list(Choices.__annotations__) == [field.name for field in fields(Options)]
     manager = [field.name for field in fields(ManagerOptions)]
     assert list(ManagerChoices.__annotations__) == manager
-    taken = signature(Compressor).parameters.keys() - {"choices"}
+    taken = signature(Compressor).parameters.keys() - {"choices"} | Helpers.__annotations__.keys()
     assert AllChoices.__annotations__.keys() == Choices.__annotations__.keys() | taken
-    assert taken | {"thresholds"} == signature(Session).parameters.keys() - {"choices"}
+    engine = signature(Engine).parameters.keys()
+    assert engine == Helpers.__annotations__.keys() | {"options", "store"}
 
 
 def test_options_are_frozen() -> None:

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from functools import partial
 from typing import Any, Literal, TypeVar, Unpack
 
 from refold.checks import check_name, check_whole
-from refold.codecs import Codec
-from refold.detectors import Detector, detect, detect_hard
-from refold.engine import Engine, combine, scoped
+from refold.detectors import detect, detect_hard
+from refold.engine import Engine, Helpers, combine, scoped, split_helpers
 from refold.errors import ConfigError, StoreError
-from refold.events import Listener
-from refold.kinds import Kind
 from refold.llm.ask import arun, run
 from refold.llm.classify import (
     AnswerFunction,
@@ -28,7 +25,6 @@ from refold.messages.formats.objects import Objects
 from refold.messages.lookup import MappingLookup, StoreLookup
 from refold.messages.restore import Trust, restore
 from refold.options import Choices, Options
-from refold.plan.rules import Rule
 from refold.result import Result, UncompressResult
 from refold.stores.base import Store
 
@@ -88,6 +84,10 @@ def _check_thinking(options: Options) -> Options:
     return options
 
 
+class NamedChoices(Choices, Helpers, total=False):
+    """The fields of `Options`, and what `Compressor` and `Session` take besides."""
+
+
 class Compressor:
     """Folds conversations with one set of options; safe to share between threads and tasks.
 
@@ -115,30 +115,12 @@ class Compressor:
         options: Options | None = None,
         *,
         store: Store | None = None,
-        conversation: str | None = None,
-        summarizer: object = None,
-        classifier: object = None,
-        on_event: Listener | None = None,
-        pass_seconds: float | None = None,
-        detectors: Sequence[Detector] | None = None,
-        codecs: Sequence[Codec] | None = None,
-        kinds: Sequence[Kind] | None = None,
-        rules: Sequence[Rule] | None = None,
-        **choices: Unpack[Choices],
+        **choices: Unpack[NamedChoices],
     ) -> None:
-        self._helpers: dict[str, Any] = {
-            "store": store,
-            "conversation": conversation,
-            "summarizer": summarizer,
-            "classifier": classifier,
-            "on_event": on_event,
-            "pass_seconds": pass_seconds,
-            "detectors": detectors,
-            "codecs": codecs,
-            "kinds": kinds,
-            "rules": rules,
-        }
-        self._engine = Engine(_check_thinking(combine(options, choices)), **self._helpers)
+        helpers, fields_of_options = split_helpers(choices)
+        self._helpers = {"store": store, **helpers}
+        combined = combine(options, fields_of_options)
+        self._engine = Engine(_check_thinking(combined), **self._helpers)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle and copy what it was made with; what models answered is not taken along."""
@@ -166,7 +148,7 @@ class Compressor:
         objects = Objects()
         job = self._engine.begin(objects.read(messages))
         planned = run(self._engine.flow(job), self._engine.asker, job.tally)
-        return _given_back(self._engine.finish(job, planned), objects)
+        return objects.give_back(self._engine.finish(job, planned))
 
     async def acompress(self, messages: Sequence[M]) -> Result[M]:
         """Fold *messages* without blocking the event loop; same result as `compress`."""
@@ -174,26 +156,7 @@ class Compressor:
         wires = objects.read(messages)
         job = await asyncio.to_thread(self._engine.begin, wires)
         planned = await arun(self._engine.flow(job), self._engine.asker, job.tally)
-        return _given_back(await asyncio.to_thread(self._engine.finish, job, planned), objects)
-
-
-def _given_back(result: Result[Any], objects: Objects) -> Result[Any]:
-    """Return *result* with messages of the types that were given."""
-    return replace(result, messages=objects.write(result.messages)) if objects else result
-
-
-class NamedChoices(Choices, total=False):
-    """The fields of `Options`, and what `Compressor` and `Session` take besides."""
-
-    conversation: str | None
-    summarizer: object
-    classifier: object
-    on_event: Listener | None
-    pass_seconds: float | None
-    detectors: Sequence[Detector] | None
-    codecs: Sequence[Codec] | None
-    kinds: Sequence[Kind] | None
-    rules: Sequence[Rule] | None
+        return objects.give_back(await asyncio.to_thread(self._engine.finish, job, planned))
 
 
 class AllChoices(NamedChoices, total=False):
@@ -261,7 +224,7 @@ def uncompress(
         max_messages=max_messages,
         trust=Trust(conversation=conversation, accepts_foreign=accept_foreign),
     )
-    return replace(result, messages=objects.write(result.messages)) if objects else result
+    return objects.give_back(result)
 
 
 def find_lookup(

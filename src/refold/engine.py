@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypedDict, TypeVar
 
 from refold.checks import check_name
 from refold.codecs import Codec
@@ -46,6 +46,26 @@ _MAX_PASSES: Final = 4
 would ask for ever."""
 _MAX_TRIES: Final = 20
 """How often links that are taken are made anew: each time another stand-in may be in the way."""
+
+
+class Helpers(TypedDict, total=False):
+    """What `Compressor` and `Session` take beside options and a store; see `Compressor`."""
+
+    conversation: str | None
+    summarizer: object
+    classifier: object
+    on_event: Listener | None
+    pass_seconds: float | None
+    detectors: Sequence[Detector] | None
+    codecs: Sequence[Codec] | None
+    kinds: Sequence[Kind] | None
+    rules: Sequence[Rule] | None
+
+
+def split_helpers(choices: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the helpers among *choices*, and the other ones."""
+    helpers = {name: choices[name] for name in choices if name in Helpers.__annotations__}
+    return helpers, {name: choices[name] for name in choices if name not in helpers}
 
 
 def combine(options: Options | None, choices: Mapping[str, Any]) -> Options:

@@ -8,41 +8,30 @@ with room to spare, and as late in the list as will do.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from copy import copy
 from dataclasses import asdict, replace
 from typing import Any, Final, Generic, Self, Unpack
 
 from refold.api import NamedChoices
 from refold.checks import check_whole
-from refold.codecs import Codec
 from refold.conversation.folding import Folding
 from refold.conversation.limits import FoldThresholds
 from refold.conversation.report import SessionReport
 from refold.conversation.saved import HOOKS, check_given, read_state, reading, write_state
 from refold.conversation.state import State
-from refold.detectors import Detector
-from refold.engine import Engine, combine, scoped
+from refold.engine import Engine, combine, scoped, split_helpers
 from refold.errors import MessageError
-from refold.events import Listener
-from refold.kinds import Kind
 from refold.messages.formats.objects import Objects
 from refold.messages.wire import clone
-from refold.options import Choices, Options, Pin
+from refold.options import Options, Pin
 from refold.plan.profiles import preset_of
-from refold.plan.rules import Rule
 from refold.result import M
 from refold.stores.base import Store
 from refold.stores.memory import MemoryStore
 
 _GIVEN_AGAIN: Final = ("summarizer", "classifier", "detectors", "codecs", "kinds", "rules")
 """What is not saved with a session and must be passed again to `resume`."""
-_HELPERS: Final = (*_GIVEN_AGAIN, "on_event", "pass_seconds", "conversation")
-
-
-def _take_helpers(choices: dict[str, Any]) -> dict[str, Any]:
-    """Pop from *choices* what is not an option but a helper for asking models."""
-    return {name: choices.pop(name) for name in _HELPERS if name in choices}
 
 
 def _revive(
@@ -92,33 +81,14 @@ class Session(Generic[M]):
         *,
         store: Store | None = None,
         thresholds: FoldThresholds | None = None,
-        conversation: str | None = None,
-        summarizer: object = None,
-        classifier: object = None,
-        on_event: Listener | None = None,
-        pass_seconds: float | None = None,
-        detectors: Sequence[Detector] | None = None,
-        codecs: Sequence[Codec] | None = None,
-        kinds: Sequence[Kind] | None = None,
-        rules: Sequence[Rule] | None = None,
-        **choices: Unpack[Choices],
+        **choices: Unpack[NamedChoices],
     ) -> None:
         """Take what `Compressor` takes; a summarizer is asked when the session folds."""
         self._store = store
-        helpers: dict[str, Any] = {
-            "conversation": conversation,
-            "summarizer": summarizer,
-            "classifier": classifier,
-            "on_event": on_event,
-            "pass_seconds": pass_seconds,
-            "detectors": detectors,
-            "codecs": codecs,
-            "kinds": kinds,
-            "rules": rules,
-        }
-        self._helpers = helpers
-        self._models = [name for name in _GIVEN_AGAIN if helpers[name] is not None]
-        engine = Engine(_stable(combine(options, choices)), store=store, **helpers)
+        self._helpers, fields_of_options = split_helpers(choices)
+        self._models = [name for name in _GIVEN_AGAIN if self._helpers.get(name) is not None]
+        combined = _stable(combine(options, fields_of_options))
+        engine = Engine(combined, store=store, **self._helpers)
         self._state = State(engine)
         self._folding = Folding(self._state, thresholds or FoldThresholds())
         self._objects = Objects()
@@ -296,8 +266,7 @@ class Session(Generic[M]):
         given must be given again. Other choices replace those that were saved. `StoreError` if
         anything that was saved is missing or not as it was.
         """
-        others: dict[str, Any] = {**choices}
-        helpers = _take_helpers(others)
+        helpers, others = split_helpers(choices)
         with reading(key):
             saved = read_state(_scoped(store, helpers.get("conversation")), key, others)
             check_given(saved.facts["models"], helpers)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any, Final, Literal, Self, TypeVar, get_args
 
@@ -278,7 +277,7 @@ class ContextWindowManager:
         wires, objects = self._known.read(check_items(messages))
         attempt = self._fitter.begin(wires, self.available(tools).available)
         result = self._fitter.settle(attempt) or (yield from self._fitter.flow(attempt, tally))
-        return _given_back(result, objects)
+        return objects.give_back(result)
 
     def _prepare(self, messages: Wires, tools: Sequence[Tool] | None, tally: Tally) -> Flow[bool]:
         wires, available = Objects().read(check_items(messages)), self.available(tools).available
@@ -301,12 +300,7 @@ class ContextWindowManager:
         result = result or (yield from self._fitter.flow(attempt, tally))
         if result.tokens_after >= result.tokens_before:
             result = yield from self._fitter.flow(self._fitter.tighter(attempt), tally)
-        return _given_back(_smaller(result, overflow), objects)
-
-
-def _given_back(result: FitResult[Any], objects: Objects) -> FitResult[Any]:
-    """Return *result* with messages of the types that were given."""
-    return replace(result, messages=objects.write(result.messages)) if objects else result
+        return objects.give_back(_smaller(result, overflow))
 
 
 def _smaller(result: FitResult[Any], overflow: Overflow) -> FitResult[Any]:

@@ -15,10 +15,12 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from datetime import datetime
 from enum import Enum
 from importlib import import_module
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from refold.errors import MessageError
 from refold.messages.wire import CLASS_KEY, digest
+
+T = TypeVar("T")
 
 _KINDS: Final = ("type", "role", "kind", "block_type", "part_kind")
 """Fields that tell what an object is: they are read even if not set."""
@@ -71,6 +73,14 @@ class Objects:
             return list(wires)
         times: Counter[str] = Counter()
         return [self._write_one(wire, times) for wire in wires]
+
+    def give_back(self, result: T) -> T:
+        """Return a *result* with its messages as they were given, or of the same types."""
+        if not self._given:
+            return result
+        held: Any = result
+        fresh: T = dataclasses.replace(held, messages=self.write(held.messages))
+        return fresh
 
     def revive(self, wires: Sequence[Any]) -> list[Any]:
         """Return messages that were kept as data as the objects that they were."""

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Container, Iterable, Mapping
+from dataclasses import dataclass, field
 from hashlib import blake2b
-from types import MappingProxyType
 from typing import Any, Final, Self
 
 from refold.messages.exact import ATOMS
@@ -50,9 +50,8 @@ _SPOKEN: Final = (
 """How the shapes whose thinking may be left out say that a model speaks, and where its blocks are:
 those of providers and LangChain, LlamaIndex and pydantic-ai."""
 
-NO_LINKS: Final[Mapping[int, str]] = MappingProxyType({})
 
-
+@dataclass(slots=True, eq=False, kw_only=True)
 class Provenance:
     """The originals behind one stand-in, in reading order. Read-only.
 
@@ -61,29 +60,16 @@ class Provenance:
     say under which key the provenance of an original is kept that may be a stand-in itself.
     """
 
-    __slots__ = ("digests", "ids", "links", "parent_ids", "seal", "summary_id", "version")
-
-    def __init__(
-        self,
-        *,
-        ids: tuple[str, ...],
-        summary_id: str,
-        digests: tuple[str, ...] = (),
-        parent_ids: tuple[str, ...] = (),
-        links: Mapping[int, str] = NO_LINKS,
-        version: int = 0,
-        seal: str = "",
-    ) -> None:
-        self.ids: Final = ids
-        self.summary_id: Final = summary_id
-        self.digests: Final = digests
-        self.parent_ids: Final = parent_ids
-        self.links: Final = links
-        """The place of each original that may be a stand-in itself, and the key of its link,
-        without what all such keys begin with."""
-        self.version: Final = version
-        self.seal: Final = seal
-        """What the message that carries this says that `seal_of` must give for it."""
+    ids: Final[tuple[str, ...]]
+    summary_id: Final[str]
+    digests: Final[tuple[str, ...]] = ()
+    parent_ids: Final[tuple[str, ...]] = ()
+    links: Final[Mapping[int, str]] = field(default_factory=dict)
+    """The place of each original that may be a stand-in itself, and the key of its link, without
+    what all such keys begin with."""
+    version: Final[int] = 0
+    seal: Final[str] = ""
+    """What the message that carries this says that `seal_of` must give for it."""
 
     def to_wire(self) -> dict[str, Any]:
         """Spell it as JSON for a message's metadata or for a store."""
@@ -157,7 +143,7 @@ def _strings(value: object) -> tuple[str, ...]:
 
 def _links(value: object) -> Mapping[int, str]:
     if not isinstance(value, Mapping):
-        return NO_LINKS
+        return {}
     return {
         int(place): name
         for place, name in value.items()

@@ -12,14 +12,12 @@ from typing import Final
 
 from refold.conversation.state import State
 from refold.conversation.view import Item, View, by_index
-from refold.engine import Engine
 from refold.errors import BudgetError
 from refold.messages.message import Message
 from refold.options import Options
 from refold.plan.fit import report_budget
 from refold.plan.fold import Fold, Plan
 from refold.plan.provider import is_bound
-from refold.plan.text_cache import TextCache
 from refold.plan.token_count import CountedTexts
 from refold.result import BudgetReport
 
@@ -66,16 +64,41 @@ class Arrivals:
     def plan(
         self, sources: Sequence[Message], start: int, budget: int | None, used: int | None = None
     ) -> list[Fold]:
-        """Decide how messages are sent for the first time; *used* of the budget is gone already."""
+        """Decide how the messages from *start* on are sent, the first time and ever after.
+
+        Results are said shorter without loss. Where there is a *budget*, none takes more than its
+        share of it; if so much is *used* already, all together take no more than what is left, as
+        long as that is something for each.
+        """
+        return self._settle(lambda: self._plan(sources, start, budget, used))
+
+    def _plan(
+        self, messages: Sequence[Message], start: int, budget: int | None, used: int | None
+    ) -> list[Fold]:
         engine, text_cache = self._state.engine, self._state.text_cache
+        options, tokens = replace(engine.options, recency_window=0), text_cache.tokens
+        fresh = {m.index for m in messages[start:] if m.is_tool_result and not m.is_fixed}
+        pinned = {m.index: _SENT for m in messages if m.index not in fresh}
         hidden = self._state.view.hidden(start)
-        aim = None if budget is None else engine.aim(budget, text_cache.tokens)
-        room = None if aim is None or used is None else aim - used
-        return self._settle(
-            lambda: plan_arrivals(
-                engine, sources, text_cache, start=start, hidden=hidden, room=room, aim=aim
-            )
+        plan = engine.plan_rest(
+            messages, text_cache, start=start, hidden=hidden, pinned=pinned, options=options
         )
+        folds = {fold.sources[0].index: fold for fold in plan}
+        costs = {index: tokens.fold(folds[index]) for index in fresh}
+        most = sum(costs.values())
+        if budget is not None:
+            most = _allowed(costs.values(), engine.aim(budget, tokens), used)
+        if sum(costs.values()) > most:
+            target = most + sum(tokens.message(m) for m in messages if m.index in pinned)
+            cut, _ = engine.plan(
+                messages, text_cache, replace(options, token_budget=target), target, pinned=pinned
+            )
+            for fold in cut:
+                index = fold.sources[0].index
+                is_alone = len(fold.sources) == 1 and not fold.is_rolled
+                if index in fresh and is_alone and tokens.fold(fold) < costs[index]:
+                    folds[index] = fold
+        return [folds[message.index] for message in messages[start:]]
 
     def are_unknown(self, now: View, plan: Plan, budget: int | None) -> bool:
         """Tell whether another session may have sent the beginning in another form than given."""
@@ -88,52 +111,11 @@ class Arrivals:
         return not all(fold.is_kept for fold in rest)
 
 
-def plan_arrivals(
-    engine: Engine,
-    messages: Sequence[Message],
-    text_cache: TextCache,
-    *,
-    start: int,
-    hidden: frozenset[int],
-    room: int | None,
-    aim: int | None,
-) -> list[Fold]:
-    """Decide how the messages from *start* on are sent, the first time and ever after.
-
-    Results are said shorter without loss. Where there is a budget to *aim* at, none takes more than
-    its share of it, and all together no more than *room*, if that is given and leaves something for
-    each. Nothing refers to the messages in *hidden*.
-    """
-    options = replace(engine.options, recency_window=0)
-    fresh = {m.index for m in messages[start:] if m.is_tool_result and not m.is_fixed}
-    pinned = {m.index: _SENT for m in messages if m.index not in fresh}
-    plan = engine.plan_rest(
-        messages, text_cache, start=start, hidden=hidden, pinned=pinned, options=options
-    )
-    folds = {fold.sources[0].index: fold for fold in plan}
-    tokens = text_cache.tokens
-    costs = {index: tokens.fold(folds[index]) for index in fresh}
-    most = _allowed(costs.values(), aim, room)
-    if most is not None and sum(costs.values()) > most:
-        target = most + sum(tokens.message(m) for m in messages if m.index in pinned)
-        cut, _ = engine.plan(
-            messages, text_cache, replace(options, token_budget=target), target, pinned=pinned
-        )
-        for fold in cut:
-            index = fold.sources[0].index
-            is_alone = len(fold.sources) == 1 and not fold.is_rolled
-            if index in fresh and is_alone and tokens.fold(fold) < costs[index]:
-                folds[index] = fold
-    return [folds[message.index] for message in messages[start:]]
-
-
-def _allowed(costs: Collection[int], aim: int | None, room: int | None) -> int | None:
-    """Return what all results together may cost; `None` if there is no budget."""
-    if aim is None:
-        return None
+def _allowed(costs: Collection[int], aim: int, used: int | None) -> int:
+    """Return what all results together may cost."""
     most = sum(min(cost, int(_RESULT_SHARE * aim)) for cost in costs)
     least = sum(min(cost, int(_LEAST_SHARE * aim)) for cost in costs)
-    return most if room is None else max(least, min(most, room))
+    return most if used is None else max(least, min(most, aim - used))
 
 
 def report_sent(

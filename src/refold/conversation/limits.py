@@ -77,14 +77,16 @@ def available_tokens(
     check_whole("reserve_output_tokens", reserve_output_tokens, least=0)
     if max_input_tokens is not None:
         check_whole("max_input_tokens", max_input_tokens, least=1)
-    factor = _factor(safety_factor, count_tokens)
+    if safety_factor is None:
+        safety_factor = SAFETY_FACTOR if is_estimate(count_tokens) else 1.0
+    check_number("safety_factor", safety_factor, least=1)
 
     closed = context_tokens - max_input_tokens if max_input_tokens is not None else 0
     output = max(reserve_output_tokens, closed)
     costs = tuple(_tool_costs(tools, count_tokens))
     tools_cost = sum(costs) + _list_overhead(tools)
     prompt = context_tokens - output
-    margin = max(0, prompt - math.floor(prompt / factor))
+    margin = max(0, prompt - math.floor(prompt / safety_factor))
     shares = Available(
         context_tokens=context_tokens,
         output=output,
@@ -100,13 +102,6 @@ def available_tokens(
 def count_tools(tools: Sequence[Tool], count_tokens: TokenCounter) -> int:
     """Return what the definitions of *tools* cost, framing included."""
     return sum(_tool_costs(tools, count_tokens)) + _list_overhead(tools)
-
-
-def _factor(asked: float | None, counter: TokenCounter) -> float:
-    if asked is None:
-        return SAFETY_FACTOR if is_estimate(counter) else 1.0
-    check_number("safety_factor", asked, least=1)
-    return float(asked)
 
 
 def _tool_costs(tools: Sequence[Tool], count_tokens: TokenCounter) -> Iterator[int]:
@@ -146,9 +141,14 @@ def _complaint(shares: Available, tools: Sequence[Tool], costs: Sequence[int]) -
         "the safety margin": shares.margin,
     }
     biggest = max(parts, key=lambda part: parts[part])
+    culprit = ""
+    if costs:
+        index = max(range(len(costs)), key=costs.__getitem__)
+        name = _definition(tools[index]).get("name", f"tools[{index}]")
+        culprit = f" (the biggest is {name!r} with {costs[index]})"
     advice = {
         "the output reserve": "lower reserve_output_tokens",
-        "the tool definitions": f"send fewer tools{_biggest_tool(tools, costs)}",
+        "the tool definitions": f"send fewer tools{culprit}",
         "the safety margin": "lower safety_factor or pass an exact counter",
     }
     spent = ", ".join(f"{part} {tokens}" for part, tokens in parts.items())
@@ -156,14 +156,6 @@ def _complaint(shares: Available, tools: Sequence[Tool], costs: Sequence[int]) -
         f"{biggest} of {parts[biggest]} tokens is too big: nothing is left for messages in a "
         f"window of {shares.context_tokens} ({spent}); {advice[biggest]} or take a larger model"
     )
-
-
-def _biggest_tool(tools: Sequence[Tool], costs: Sequence[int]) -> str:
-    if not costs:
-        return ""
-    index = max(range(len(costs)), key=costs.__getitem__)
-    name = _definition(tools[index]).get("name", f"tools[{index}]")
-    return f" (the biggest is {name!r} with {costs[index]})"
 
 
 def find_window(

@@ -280,7 +280,7 @@ def _chosen(task: Task, must_go: frozenset[int], stays: Mapping[int, str]) -> se
     tokens = task.text_cache.tokens
     total = sum(map(tokens.message, task.messages))
     blocks = find_blocks(task.messages)
-    newest = _newest_turn(task.messages, blocks)
+    newest = next((b for b in reversed(blocks) if any(task.messages[i].is_turn for i in b)), None)
     turns_left = sum(message.is_turn for message in task.messages)
     spoken = {message.index for message, _ in find_last_words(task.messages)}
     gone: set[int] = set()
@@ -297,10 +297,6 @@ def _chosen(task: Task, must_go: frozenset[int], stays: Mapping[int, str]) -> se
         turns_left -= turns
         total -= sum(tokens.message(task.messages[index]) for index in block)
     return gone
-
-
-def _newest_turn(messages: Sequence[Message], blocks: Sequence[range]) -> range | None:
-    return next((b for b in reversed(blocks) if any(messages[i].is_turn for i in b)), None)
 
 
 def _shorten_rest(

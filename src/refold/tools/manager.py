@@ -180,7 +180,8 @@ class CompressionManager:
     def _survey(
         self, messages: Sequence[Any], *, again: bool = False, in_place: bool = True
     ) -> list[Candidate]:
-        known = _nothing if in_place else self._cache.short_of
+        # In place, only what stands beside a text counts.
+        known = (lambda _: None) if in_place else self._cache.short_of
         return self._chooser.survey(messages, self._cache.is_backing_off, known, again=again)
 
     def _pass(self, messages: Sequence[Any], *, again: bool, in_place: bool) -> Pass:
@@ -212,10 +213,6 @@ Never changed but replaced: the tasks that were started from this one have their
 
 def _reports() -> Mapping[CompressionManager, ManagerReport]:
     return _last_reports.get() or {}
-
-
-def _nothing(_key: str) -> None:
-    """Know no short form: only what stands beside a text counts."""
 
 
 def _remembering(counter: TokenCounter) -> TokenCounter:

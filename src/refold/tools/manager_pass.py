@@ -16,7 +16,7 @@ from refold.events import Event, EventKind
 from refold.scan.tokens.counter import TokenCounter
 from refold.tools.candidates import Candidate
 from refold.tools.policy import ManagerOptions
-from refold.tools.report import By, ItemReport, ManagerReport, Status
+from refold.tools.report import By, ItemReport, ManagerReport
 from refold.tools.shapes import (
     ToolResultRef,
     read_short_form,
@@ -129,7 +129,11 @@ class Pass:
         """Shorten all texts; what is finished stays finished if this is cancelled."""
         judged = await asyncio.to_thread(self.survey)
         ready = [place for place, candidate in enumerate(judged) if not candidate.skip]
-        self._items += (_first_note(candidate) for candidate in judged)
+        unreached = Outcome(status="deferred", reason="cancelled")
+        self._items += (
+            _note(one, Outcome(status="skipped", reason=one.skip) if one.skip else unreached)
+            for one in judged
+        )
         for item in self._items:
             if item.status == "skipped":
                 self._log(item)
@@ -168,7 +172,7 @@ class Pass:
             return self._use(candidate, outcome, known, is_cached)
         if outcome.status != "deferred":
             self._rest(candidate, is_final=outcome.is_final)
-        return _note(candidate, outcome.status, outcome)
+        return _note(candidate, outcome)
 
     def _rest(self, candidate: Candidate, *, is_final: bool) -> None:
         """Back off from the text for a while; for good if a retry cannot help."""
@@ -184,9 +188,9 @@ class Pass:
         if candidate.target is not None:
             self.cache.replace(candidate.text_key, known)
         if not self._put(candidate, known.short):
-            return _note(candidate, "skipped", replace(outcome, reason="done meanwhile"))
+            return _note(candidate, replace(outcome, status="skipped", reason="done meanwhile"))
         return replace(
-            _note(candidate, "compressed", outcome),
+            _note(candidate, outcome),
             from_cache=from_cache,
             chars_after=len(known.short),
             tokens_after=self.count(known.short),
@@ -221,21 +225,14 @@ class Pass:
             self.options.on_event(event)
 
 
-def _first_note(candidate: Candidate) -> ItemReport:
-    """Record the default outcome, for a text that the walk does not reach."""
-    if candidate.skip:
-        return _note(candidate, "skipped", Outcome(status="skipped", reason=candidate.skip))
-    return _note(candidate, "deferred", Outcome(status="deferred", reason="cancelled"))
-
-
-def _note(candidate: Candidate, status: Status, outcome: Outcome) -> ItemReport:
+def _note(candidate: Candidate, outcome: Outcome) -> ItemReport:
     found = candidate.found
     return ItemReport(
         index=found.index,
         place=found.place,
         tool=found.tool if isinstance(found, ToolResultRef) else "",
-        status=status,
-        by=outcome.by if status == "compressed" else "",
+        status=outcome.status,
+        by=outcome.by if outcome.status == "compressed" else "",
         reason=outcome.reason,
         missing=outcome.missing,
         chars_before=len(found.text),

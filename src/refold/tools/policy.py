@@ -156,9 +156,10 @@ class ManagerOptions:
     clock: Callable[[], float] = time.monotonic
 
     def __post_init__(self) -> None:
+        defaults = {option.name: option.default for option in fields(self)}
         for name, check in _CHECKS.items():
             value = getattr(self, name)
-            if value is not None or name not in _MAY_BE_NONE:
+            if value is not None or defaults[name] is not None:
                 check(name, value)
         if not isinstance(self.policies, Policies):
             object.__setattr__(self, "policies", Policies(self.policies))
@@ -270,8 +271,3 @@ _CHECKS: Final[Mapping[str, Callable[[str, object], None]]] = {
     "clock": _check_function,
 }
 """How each choice is checked; the policies check themselves."""
-
-_MAY_BE_NONE: Final = frozenset(
-    "compress_context_limit pass_seconds summarizer_window_tokens price_per_million cache "
-    "find_secrets store conversation on_event".split()
-)

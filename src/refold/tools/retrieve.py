@@ -186,7 +186,8 @@ class _Originals:
                 return f"[{shorten_line(name)} may be one of: {ids}; ask for one of these]"
             asked = replace(ask, handle=name)
             if folds:
-                return self._show_fold(folds[0], asked)
+                found = restore_fold(folds[0], self._lookup, self._trust)
+                return self._show(found, folds[0].ids, asked)
             wire = self._wire_called(name)
             if wire is not None:
                 found = restore([wire], self._lookup, recursive=True, trust=self._trust, links=[""])
@@ -219,9 +220,6 @@ class _Originals:
         if not kept and (derived := _DERIVED_ID.fullmatch(name)):
             kept += (wire for wire in self._messages if digest(wire).startswith(derived[1]))
         return kept[0] if kept else None
-
-    def _show_fold(self, fold: Provenance, ask: Ask) -> str:
-        return self._show(restore_fold(fold, self._lookup, self._trust), fold.ids, ask)
 
     def _show(self, found: UncompressResult, ids: Sequence[str], ask: Ask) -> str:
         if found.missing_ids:

@@ -254,12 +254,8 @@ def add_media(
 
 def advise(value: object) -> str:
     """Say how *value*, which is no message that we can read, becomes one; nothing if unknown."""
-    if isinstance(value, Mapping):
-        return _advise_mapping(value)
-    return "convert it with its model_dump()" if hasattr(value, "model_dump") else ""
-
-
-def _advise_mapping(value: Mapping[Any, Any]) -> str:
+    if not isinstance(value, Mapping):
+        return "convert it with its model_dump()" if hasattr(value, "model_dump") else ""
     if str(value.get("object") or value.get("type") or "").endswith(_STREAMED):
         return "this is a piece of a stream: put the whole message together first"
     place = next((place for key, place in _ANSWERS.items() if key in value), "")

@@ -146,22 +146,13 @@ def read_tool_use(reading: Reading, block: Block, path: Path, place: str) -> Non
     reading.calls.append(Call(call, str(block.get("name", "")), block.get("input"), where))
 
 
-def read_thinking(key: str) -> BlockReader:
-    """Make a reader for what a model thought: it is counted, and shown nowhere else."""
+def read_unchanged(key: str, *, is_thinking: bool = False) -> BlockReader:
+    """Make a reader for a text that is counted and stays: a refusal, or what a model thought."""
 
     def read(reading: Reading, block: Block, path: Path, place: str) -> None:
         del path, place
-        reading.thinking.append(dump(block.get(key) or ""))
-
-    return read
-
-
-def read_opaque(key: str) -> BlockReader:
-    """Make a reader for a text that must stay as it is, such as a refusal."""
-
-    def read(reading: Reading, block: Block, path: Path, place: str) -> None:
-        del path, place
-        reading.opaque.append(dump(block.get(key) or ""))
+        texts = reading.thinking if is_thinking else reading.opaque
+        texts.append(dump(block.get(key) or ""))
 
     return read
 
@@ -239,9 +230,9 @@ BLOCK_READERS: Final[Mapping[str, BlockReader]] = {
     "tool-call": read_sdk_call,
     "tool-result": read_sdk_result,
     "mcp_tool_result": read_tool_result,
-    "thinking": read_thinking("thinking"),
-    "redacted_thinking": read_thinking("data"),
-    "refusal": read_opaque("refusal"),
+    "thinking": read_unchanged("thinking", is_thinking=True),
+    "redacted_thinking": read_unchanged("data", is_thinking=True),
+    "refusal": read_unchanged("refusal"),
     "document": read_document,
     "search_result": read_document,
     "image": read_image,

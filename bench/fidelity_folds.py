@@ -15,8 +15,8 @@ from typing import Any, Final
 
 from fidelity_kit import Conversation, FoldFunction
 from refold import Result, compress, uncompress
+from refold.messages.chain import Chain
 from refold.messages.formats import load
-from refold.messages.provenance import Chain
 from refold.options import Options, Profile
 from refold.plan.fit import fit_budget
 from refold.plan.profiles import preset_of

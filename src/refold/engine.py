@@ -16,10 +16,11 @@ from refold.llm import summarizers
 from refold.llm.ask import Asker, Tally, run
 from refold.llm.classify import as_classifier
 from refold.llm.question import Flow
+from refold.messages.chain import Chain
 from refold.messages.formats import Loader, load
 from refold.messages.lookup import Lookup, StoreLookup, recognize
 from refold.messages.message import Message
-from refold.messages.provenance import Chain, identity_of_link
+from refold.messages.provenance import identity_of_link
 from refold.messages.restore import Trust
 from refold.messages.wire import clone_message
 from refold.options import Options, check_used

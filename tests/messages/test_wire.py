@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from refold import MemoryStore, uncompress
-from refold.messages.letters import ID_PREFIX, make_summary_id
+from refold.messages.provenance import ID_PREFIX, make_summary_id
 from refold.messages.wire import (
     clone,
     clone_message,

@@ -15,7 +15,7 @@ from refold.conversation.view import Item, View, by_index, unshare
 from refold.engine import Engine
 from refold.errors import BudgetError
 from refold.llm.ask import Tally
-from refold.messages.provenance import Chain
+from refold.messages.chain import Chain
 from refold.options import Options
 from refold.plan.fold import Plan
 from refold.plan.profiles import preset_of

@@ -10,9 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from refold.messages.letters import ID_PREFIX, make_anchor, make_summary_id
 from refold.messages.message import Message
-from refold.messages.provenance import find_anchors
+from refold.messages.provenance import ID_PREFIX, find_anchors, make_anchor, make_summary_id
 from refold.messages.wire import text_digest
 from refold.notation.marks import ANCHOR_CHARS, HANDLE_CHARS
 from refold.notation.spelling import Spelling

@@ -1,20 +1,21 @@
 """Where a stand-in comes from: the originals it stands for, and what ties it to them.
 
 A stand-in that can carry its provenance does, under a seal for that very message. Any other is
-found by its place in the chain of all stand-ins of its conversation.
+found by its place among all stand-ins of its conversation: see `refold.messages.chain`. Its id and
+its handles are letters that follow from what it stands for.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any, Final, Self
 
 from refold.messages.exact import ATOMS
-from refold.messages.letters import make_summary_id
 from refold.messages.wire import digest, digest_unordered, spell
+from refold.notation.marks import ANCHOR_CHARS
 from refold.notation.recognize import (
     find_anchor_letters,
     has_long_handle,
@@ -29,26 +30,18 @@ PROVENANCE_KEY = "_cce_original"
 
 LINK_PREFIX = "refold:link:"
 _STAND_IN: Final = "stand_in"
-_NEIGHBOURS: Final = 3
-"""How many stand-ins before another one count for its key. All of them would be safe as well, but
-then a summary that grows in front of a long view would give everything behind it another key, at
-every fold. With these, who pastes four stand-ins of their own history in a row, after it has been
-folded once more, is given the fourth of them as what it was. Tuned on `bench/attacks/growth.py`: a
-store then has less than twice a conversation of messages of 1 kB."""
 _USUAL_DEPTH: Final = 6
 """How deep the arguments of a call are, and the blocks of a content."""
 _BESIDE: Final = (METADATA_KEY, "compressed_content")
 """What comes and goes beside what a message says; the latter is a `CompressionManager`'s."""
-
-
-_SPOKEN: Final = (
-    ("role", "assistant", "content"),
-    ("role", "assistant", "blocks"),
-    ("type", "ai", "content"),
-    ("kind", "response", "parts"),
-)
-"""How the shapes whose thinking may be left out say that a model speaks, and where its blocks are:
-those of providers and LangChain, LlamaIndex and pydantic-ai."""
+ID_PREFIX = "cce_sum_"
+_LETTERS: Final = "abcdefghijklmnopqrstuvwxyz"
+_PAIRS: Final = tuple(low + high for high in _LETTERS for low in _LETTERS)
+"""Two letters at once. Letters only, so that no id of ours looks like a number of the text."""
+_BASE: Final = 26 * 26
+"""How many pairs of letters there are."""
+_LETTER_HASH: Final = blake2b(digest_size=24)
+"""An empty hash to copy, which is faster than making one."""
 
 
 @dataclass(slots=True, eq=False, kw_only=True)
@@ -202,116 +195,6 @@ def stand_in_digest(wire: Mapping[str, Any]) -> str:
     return digest_unordered(said)
 
 
-class Chain:
-    """Gives a key to each stand-in of a view that does not carry its provenance.
-
-    A key is a hash of the conversation's name, of the last few messages before the stand-in that
-    read like one, of the stand-in itself, and of how often all that was there before. So the same
-    words in another conversation, or typed later in the same one, have another key, and nobody has
-    put anything there. Other messages are not in it: they may come and go.
-
-    A conversation without a name is identified by the anchors in its stand-ins, up to each of them.
-    """
-
-    __slots__ = ("_anchor", "_before", "_is_named", "_scope", "_shown", "_times")
-
-    def __init__(self, conversation: str | None = None) -> None:
-        self._is_named = conversation is not None
-        self._scope = b"" if conversation is None else _hash(b"conversation", conversation)
-        self._shown: Container[str] = ()
-        self._anchor = ""
-        self._before: tuple[str, ...] = ()
-        self._times: tuple[dict[bytes, int], ...] = ()
-        """How often the same has followed the same: what is counted later stands further back.
-
-        No dictionary ever changes, so that a copy of the chain costs nothing; of two neighbours,
-        the first is the larger one, so that there are few."""
-
-    @property
-    def is_anchored(self) -> bool:
-        """Whether it has an unguessable part yet."""
-        return bool(self._scope)
-
-    def copy(self) -> Chain:
-        """Return an independent copy."""
-        fresh = Chain()
-        fresh._is_named, fresh._scope = self._is_named, self._scope
-        fresh._anchor, fresh._before = self._anchor, self._before
-        fresh._shown, fresh._times = self._shown, self._times
-        return fresh
-
-    def behind(self, shown: Container[str]) -> Chain:
-        """Return a chain that goes on from here and gives none of the keys in *shown*.
-
-        They belong to views of the messages before this one: it may be a copy from such a view.
-        """
-        fresh = self.copy()
-        fresh._shown = shown
-        return fresh
-
-    def add(self, wire: Mapping[str, Any], name: str) -> str:
-        """Take in the next message that looks folded, *name* is its digest; return its key."""
-        if not self._is_named:
-            for anchor in find_anchors(wire):
-                if anchor != self._anchor:
-                    self._scope, self._anchor = _hash(self._scope, anchor), anchor
-        key = _hash(self._scope, *self._before, name)
-        self._before = (*self._before, name)[-_NEIGHBOURS:]
-        return self._counted(key)
-
-    def key_of(self, wire: Mapping[str, Any]) -> str:
-        """Return the key of the next message of a view: none if it does not look like ours.
-
-        One that carries its provenance needs none, but counts for those after it: else a copy that
-        is pasted behind it would have the key of what it has taken the place of.
-        """
-        if not looks_folded(wire):
-            return ""
-        name = stand_in_digest(wire)
-        if read_provenance(wire) is None:
-            return self.add(wire, name)
-        self._before = (*self._before, name)[-_NEIGHBOURS:]
-        return ""
-
-    def link_of(self, wire: Mapping[str, Any]) -> str:
-        """Return the key of the next message of a view, be it one without its thinking.
-
-        Such a message shows nothing of ours. It is known by what it says and by the stand-ins
-        before it, without which no thinking is ever left out.
-        """
-        key = self.key_of(wire)
-        if key or not self.is_anchored or not _may_be_stripped(wire):
-            return key
-        return self._counted(_hash(self._scope, *self._before, "stripped", stand_in_digest(wire)))
-
-    def _counted(self, name: bytes) -> str:
-        """Return the key of what is called *name*, and has followed the same so often before."""
-        times = next((found[name] for found in reversed(self._times) if name in found), 0)
-        while (key := _numbered(name, times)) in self._shown:
-            times += 1
-        latest = {name: times + 1}
-        rest = self._times
-        while rest and len(rest[-1]) <= len(latest):
-            latest = {**rest[-1], **latest}
-            rest = rest[:-1]
-        self._times = (*rest, latest)
-        return key
-
-
-def _numbered(name: bytes, times: int) -> str:
-    """Return the key of what is called *name*, and was there so often before."""
-    return LINK_PREFIX + (_hash(name, str(times)) if times else name).hex()
-
-
-def _may_be_stripped(wire: Mapping[str, Any]) -> bool:
-    """Tell whether *wire* may have been a message with thinking: it has none, but has blocks."""
-    is_spoken = any(
-        wire.get(key) == value and isinstance(wire.get(blocks), list)
-        for key, value, blocks in _SPOKEN
-    )
-    return is_spoken and read_provenance(wire) is None
-
-
 def find_anchors(wire: Mapping[str, Any]) -> list[str]:
     """Return the anchors that a message shows."""
     return find_anchor_letters(_text_of(wire))
@@ -330,7 +213,7 @@ def seal_of(
     What is moved to another message, copied into another conversation or made up has another seal.
     """
     said = (conversation, wire.get("id"), stand_in_digest(wire), provenance.to_wire())
-    return _hash(b"seal", spell(said)).hex()
+    return hash_texts(b"seal", spell(said)).hex()
 
 
 def seal_key(seal: str) -> str:
@@ -357,7 +240,10 @@ def note_of(provenance: Provenance) -> dict[str, Any]:
 
 def inner_key(shown: Mapping[str, Any], provenance: Provenance) -> str:
     """Name the place of the provenance of a stand-in that no view shows before it is folded."""
-    return LINK_PREFIX + _hash(b"inner", stand_in_digest(shown), spell(provenance.to_wire())).hex()
+    return (
+        LINK_PREFIX
+        + hash_texts(b"inner", stand_in_digest(shown), spell(provenance.to_wire())).hex()
+    )
 
 
 def noted(record: Mapping[str, Any], stand_in: str) -> str:
@@ -400,10 +286,38 @@ def read_alias(record: object) -> str | None:
     return f"{LINK_PREFIX}{record}" if is_alias else None
 
 
-def _hash(start: bytes, *texts: str) -> bytes:
+def hash_texts(start: bytes, *texts: str) -> bytes:
     """Return 128 bits; every piece with its length, so that none can pass for another."""
     fresh = blake2b(start, digest_size=16)
     for text in texts:
         data = text.encode("utf-8", "surrogatepass")
         fresh.update(len(data).to_bytes(8) + data)
     return fresh.digest()
+
+
+def make_summary_id(ids: Sequence[str], digests: Sequence[str]) -> str:
+    """Derive the id of a stand-in from what it stands for: 12 letters."""
+    return ID_PREFIX + _twelve_letters(_letters_digest(ids, digests)[:8])
+
+
+def make_anchor(ids: Sequence[str], digests: Sequence[str]) -> str:
+    """Derive the long handle of a stand-in, which its short one is the beginning of."""
+    data = _letters_digest(ids, digests)
+    return "".join(_twelve_letters(data[at : at + 8]) for at in (0, 8, 16))[:ANCHOR_CHARS]
+
+
+def _letters_digest(ids: Sequence[str], digests: Sequence[str]) -> bytes:
+    fresh = _LETTER_HASH.copy()
+    fresh.update("\0".join((*ids, *digests)).encode("utf-8", "surrogatepass"))
+    return fresh.digest()
+
+
+def _twelve_letters(data: bytes) -> str:
+    number = int.from_bytes(data)
+    return _six_letters(number) + _six_letters(number // _BASE**3)
+
+
+def _six_letters(number: int) -> str:
+    """Spell the last six letters of a number, the last ones first."""
+    last = number % _BASE**3  # no machine word is too short for it: so all else is fast
+    return f"{_PAIRS[last % _BASE]}{_PAIRS[last // _BASE % _BASE]}{_PAIRS[last // _BASE**2]}"

@@ -12,15 +12,9 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from refold.errors import TooManyMessagesError
+from refold.messages.chain import Chain
 from refold.messages.lookup import Lookup, find_linked
-from refold.messages.provenance import (
-    ID_KEY,
-    Chain,
-    Provenance,
-    looks_folded,
-    read_provenance,
-    seal_of,
-)
+from refold.messages.provenance import ID_KEY, Provenance, looks_folded, read_provenance, seal_of
 from refold.messages.wire import clone_message, digest
 from refold.result import UncompressResult
 

@@ -6,18 +6,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from refold.messages.chain import Chain
 from refold.messages.formats import recognize, strip, write_rolled
 from refold.messages.handles import carries_provenance, original_key, summary_id_of
-from refold.messages.letters import make_summary_id
 from refold.messages.message import Message, has_envelope
 from refold.messages.provenance import (
     LINK_PREFIX,
     METADATA_KEY,
     PROVENANCE_KEY,
-    Chain,
     Provenance,
     alias_of,
     looks_folded,
+    make_summary_id,
     note_of,
     noted,
     read_provenance,

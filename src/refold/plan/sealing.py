@@ -12,9 +12,8 @@ from typing import Any, Final
 
 from refold.messages.formats import Loader
 from refold.messages.handles import anchor_of, carries_provenance, summary_id_of
-from refold.messages.letters import ID_PREFIX, make_anchor
 from refold.messages.message import Message
-from refold.messages.provenance import find_anchors
+from refold.messages.provenance import ID_PREFIX, find_anchors, make_anchor
 from refold.messages.wire import clone
 from refold.notation.marks import ANCHOR_CHARS, HANDLE_CHARS, ends_in, excerpt, put_handle
 from refold.notation.recognize import find_anchor_letters

@@ -23,8 +23,7 @@ from refold.api import find_lookup
 from refold.checks import check_choice, check_name, check_whole
 from refold.errors import ConfigError, RefoldError
 from refold.messages.handles import own_part
-from refold.messages.letters import ID_PREFIX, make_anchor
-from refold.messages.provenance import LINK_PREFIX, Provenance, read_link
+from refold.messages.provenance import ID_PREFIX, LINK_PREFIX, Provenance, make_anchor, read_link
 from refold.messages.restore import Trust, find_folds, find_inner_folds, restore, restore_fold
 from refold.messages.wire import digest, spell
 from refold.notation.marks import ANCHOR_CHARS, HANDLE_CHARS, legend, show_handle

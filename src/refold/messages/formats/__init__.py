@@ -10,7 +10,6 @@ from refold.messages.formats import (
     bedrock,
     chat,
     claude_code,
-    codex,
     gemini,
     langchain,
     llama_index,
@@ -35,8 +34,8 @@ from refold.messages.wire import Path, digest, is_shallow
 
 FORMATS: Final[tuple[Format, ...]] = (
     claude_code.FORMAT,
-    codex.FORMAT,
-    openai_responses.FORMAT,
+    openai_responses.CODEX,
+    openai_responses.RESPONSES,
     gemini.FORMAT,
     bedrock.FORMAT,
     langchain.FORMAT,

@@ -1,4 +1,4 @@
-"""Items of the OpenAI Responses API: messages, reasoning, calls and what came of them, one each."""
+"""Items of the OpenAI Responses API, one for each message, call or result; and files of Codex."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ _SPEAKING: Final = frozenset({"content", "call_id", *_NEVER_ON_ITEMS})
 _NEVER_SAID: Final = frozenset({"id", "call_id", "status", "type"})
 
 
-def is_item(record: Item) -> bool:
+def _is_item(record: Item) -> bool:
     """Tell whether *record* is an item; a message may leave its `type` out, and mostly does."""
     if "type" not in record:
         return "role" in record
@@ -85,7 +85,7 @@ def _matches(item: Item) -> bool:
     return "type" in item and _is_alone(str(item["type"]))
 
 
-def read_item(item: Item, path: Path, place: str) -> Reading:
+def _read_item(item: Item, path: Path, place: str) -> Reading:
     """Read an item that stands at *path* of what the caller gave."""
     kind = str(item.get("type", "message"))
     _check_call_id(item, kind, path, place)
@@ -210,9 +210,9 @@ def _read_other(item: Item, kind: str, path: Path) -> Reading:
 def _read(item: Item, place: str) -> Reading:
     if "type" not in item and not _SPEAKING.isdisjoint(item):
         check_role(item.get("role"), item, place)
-    if not is_item(item):
+    if not _is_item(item):
         return Reading(role=str(item.get("type", "")), is_turn=False)
-    return read_item(item, (), place)
+    return _read_item(item, (), place)
 
 
 def _write(items: Sequence[Item], text: str, role: str) -> dict[str, Any]:
@@ -221,18 +221,72 @@ def _write(items: Sequence[Item], text: str, role: str) -> dict[str, Any]:
     return {"type": "message", "role": role, "content": text}
 
 
-def is_injected(message: Message) -> bool:
+def _is_injected(message: Message) -> bool:
     """Tell whether it is a note of Codex on the project, the machine or the course of events."""
     return is_tagged(message) or any(p.text.startswith(_INSTRUCTIONS) for p in message.parts[:1])
 
 
-FORMAT: Final[Format] = Format(
+RESPONSES: Final[Format] = Format(
     name="openai-responses",
+    about="Items of the OpenAI Responses API: messages, reasoning, calls and what came of them.",
     keys=frozenset({"type"}),
     block_types=_BLOCKS,
     matches=_matches,
     read=_read,
     write=_write,
     is_lasting=True,
-    is_injected=is_injected,
+    is_injected=_is_injected,
+)
+
+
+# --- rollout files of Codex: such items in records ---------------------------------------------
+
+
+def _item(record: Mapping[str, Any]) -> tuple[Mapping[str, Any], Path] | None:
+    """Return the Responses item of a record and its path, if it has one; before, it was bare."""
+    payload = record.get("payload")
+    if record.get("type") == "response_item" and isinstance(payload, Mapping):
+        return payload, ("payload",)
+    return (record, ()) if "payload" not in record and _is_item(record) else None
+
+
+def _is_record(record: Mapping[str, Any]) -> bool:
+    return has_type(record, ("response_item", "session_meta")) and isinstance(
+        record.get("payload"), Mapping
+    )
+
+
+def _read_record(record: Mapping[str, Any], place: str) -> Reading:
+    found = _item(record)
+    if found is None:
+        return Reading(role=str(record.get("type", "")), is_turn=False)
+    item, path = found
+    return _read_item(item, path, place)
+
+
+def _write_record(records: Sequence[Mapping[str, Any]], text: str, role: str) -> dict[str, Any]:
+    record = records[0]
+    kind = "output_text" if role == "assistant" else "input_text"
+    item = {"type": "message", "role": role, "content": [{"type": kind, "text": text}]}
+    if "payload" not in record:
+        return item
+    head = {name: value for name, value in record.items() if name in ("timestamp", "type")}
+    return {**head, "payload": item}
+
+
+def _turn_path(record: Mapping[str, Any]) -> Path:
+    found = _item(record)
+    return () if found is None else found[1]
+
+
+CODEX: Final[Format] = Format(
+    name="codex",
+    about="Rollout files of Codex: one record a line, a Responses item under `payload`.",
+    keys=frozenset({"payload"}),
+    matches=_is_record,
+    read=_read_record,
+    write=_write_record,
+    is_lasting=True,
+    turn_path=_turn_path,
+    is_injected=_is_injected,
 )

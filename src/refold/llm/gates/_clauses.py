@@ -1,4 +1,4 @@
-"""The clauses of a text: what each is about, whether it says no, and to what."""
+"""The clauses of a text: what each is about, what it denies, and its side of opposites."""
 
 from __future__ import annotations
 
@@ -10,9 +10,8 @@ from itertools import islice
 from typing import Final
 
 from refold.llm.gates._counts import in_digits
-from refold.llm.gates._languages import FUNCTION_WORDS
-from refold.llm.gates._senses import DENIAL, NOT_YET, senses_of
 from refold.llm.gates._values import values_in
+from refold.llm.gates._words import FUNCTION_WORDS, HELPING_WORDS, words_of
 from refold.scan.facts import MONTH, SENTENCE_END, find_no
 from refold.scan.patterns import LOWER, UPPER
 
@@ -31,8 +30,7 @@ _LINKS: Final = {
     "because": r"because|since|as it|weil|da|denn|parce|car|puisque|porque|ya que|因为|由于|因為|"
     r"although|though|even though|obwohl|bien que|aunque|虽然|尽管",
     "": r"and|but|while|whereas|so that|und|aber|während|sondern|et|mais|tandis|y|pero|sino|而|"
-    r"但是?|"
-    r"which|who|so|also",
+    r"但是?|which|who|so|also",
 }
 _BORDER: Final = re.compile(
     r"[,:;](?!\d)|[，、：—–;；()（）\[\]→]|(?<=ではなく)|(?<=でなく)|(?<=ずに)|(?<=まで)[にはも]?|"
@@ -53,8 +51,7 @@ _ASIAN_LINK: Final = re.compile(
 """What makes a condition or a time of a Chinese or Japanese clause, at its end."""
 _REPEATED: Final = frozenset(
     "no nadie nunca nada ningún ninguno ninguna jamás ni pas jamais rien aucun aucune não nem "
-    "nenhum "
-    "nenhuma non nessun nessuno nessuna niente не нет никогда ни".split()
+    "nenhum nenhuma non nessun nessuno nessuna niente не нет никогда ни".split()
 )
 """Noes of languages in which two of them are one."""
 _BRACKETS: Final = frozenset("(（")
@@ -83,8 +80,7 @@ _NO_END_CHARS: Final = 8
 """So far back it is looked for: as long as the longest of them."""
 _MONTH: Final = re.compile(MONTH)
 _GRAMMAR: Final = re.compile(
-    r"可以|不能|不得|不可|不会|不要|不应该?|应该|必须|已经|没有|还没|尚未|暂时|目前|所有|不|没|"
-    r"也|都|了|的"
+    r"可以|不能|不得|不可|不会|不要|不应该?|应该|必须|已经|没有|还没|尚未|暂时|目前|所有|不|没|也|都|了|的"
 )
 """What Chinese says beside what it is about."""
 _GOING_ON: Final = frozenset("but which who aber mais pero und and et y 但".split())
@@ -105,30 +101,9 @@ _PLAIN: Final = str.maketrans("àáâãäåçèéêëìíîïñòóôõöùúû�
 """Endings move accents: envía, enviará."""
 _LONG_SENTENCE: Final = 80
 """So much of what a sentence is about is compared: it keeps the work linear."""
-HELPING_WORDS: Final = frozenset(
-    "all any some just very even also ever does did can could may might must should shall would "
-    "will had been being please yet still already more than need needs want wants take takes place "
-    "happen happens happened occur there here them him her our your their its one get got gets now "
-    "until able allowed don doesn didn isn aren wasn weren hasn haven hadn couldn wouldn shouldn "
-    "won "
-    "said says then his her their our your its both each every everyone everybody anybody somebody "
-    "always fully unfortunately however anyway time moment zeitpunkt fall leider trotzdem jedoch "
-    "auch "
-    "sogar voll jeder jede jeden immer chacun chaque tous toutes toujours pourtant malheureusement "
-    "too longer still ahead danach davor dann cualquier cualquiera todos todas siempre momento "
-    "noch schon bereits kann darf muss müssen sollen dürfen können mehr als plus "
-    "soll wird werden wurde wurden worden haben hatte hat sein war waren kannst darfst findet "
-    "statt "
-    "gibt brauchen braucht ihnen ihre ihr wir uns sie ich man peut doit faut fait été encore déjà "
-    "nous vous lieu être avoir aura sera ont puede debe debería fue todavía aún ser estar hay está "
-    "será pode deve foi può essere moet kan mag zou может должен должна должно должны нужно можно "
-    "быть был была были".split()
-)
-"""Words that help others; of themselves they say nothing that could be denied."""
 _NO_LIMIT: Final = re.compile(
     r"\b(?:no|not|nicht|pas|ne|keinesfalls|never|nie)\b[^,.;]{0,40}?\b(?:more|less|fewer|later|"
-    r"earlier|longer|"
-    r"mehr|weniger|später|länger|plus|moins|más|menos) (?:than|als|de|que)\b"
+    r"earlier|longer|mehr|weniger|später|länger|plus|moins|más|menos) (?:than|als|de|que)\b"
     r"|\b(?:more than|mehr als|plus de|más de) [^,.;]{0,40}?\b(?:not|nicht|pas)\b"
     r"|\b(?:not before|nicht vor|pas avant|no antes)\b|\b(?:not|nicht|no) (?:only|just|nur|"
     r"solo)\b|不[能得可]?(?:超过|少于|低于|高于)"
@@ -137,6 +112,38 @@ _NO_LIMIT: Final = re.compile(
 )
 """A no that sets a limit, or none."""
 ASIAN: Final = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
+DENYING: Final = ("consent", "permission", "success", "presence", "course")
+"""Opposites of which the second side is a no."""
+_LETTER: Final = r"[^\W\d_\u3040-\u30ff\u3400-\u9fff]"
+_ASIAN: Final = "\u3000"
+
+
+def _pattern(name: str) -> str:
+    """Return a pattern for a list of words: `*` stands for any ending, `_` for a blank."""
+    words = words_of(name)
+    latin = "|".join(
+        re.escape(word).replace(r"\*", rf"{_LETTER}*+").replace("_", " ")
+        for word in words
+        if word < _ASIAN
+    )
+    asian = "|".join(word for word in words if word >= _ASIAN)
+    return rf"(?<!{_LETTER})(?:{latin})(?!{_LETTER})" + (f"|{asian}" if asian else "")
+
+
+SIDES: Final = {
+    name: tuple(re.compile(_pattern(f"{name} {side}")) for side in "+-")
+    for name in (*DENYING, "height", "time", "duty", "price", "side", "age", "way", "amount")
+}
+"""The opposites, by name; the words of each side."""
+_UN: Final = (
+    r"(?<!\w)un(?!ter|til|der|it|ion|iver|iqu|less|as|os)(?=[a-zäöü]{4})[a-zäöü]++"
+    r"|(?<!\w)non-(?=\w)"
+)
+"""What is undecided or unsigned is not decided or signed."""
+DENIAL: Final = re.compile("|".join((*(_pattern(f"{name} -") for name in DENYING), _UN)))
+"""Words that say no of what stands beside them."""
+_NOT_YET: Final = re.compile(_pattern("not yet"))
+"""Words that say no if nothing else does: the contract is still pending."""
 
 
 @dataclass(frozen=True)
@@ -187,15 +194,28 @@ class Clause:
     def noes(self) -> int:
         """How often it says no, in whatever words."""
         found = self.plain_noes + len(DENIAL.findall(self._plain))
-        return found or int(NOT_YET.search(self._plain) is not None)
+        return found or int(_NOT_YET.search(self._plain) is not None)
 
     @cached_property
     def senses(self) -> dict[str, set[int]]:
         """On which sides of which opposites it is; a no turns some of them."""
-        found = senses_of(self.lower, is_turned=self.plain_noes % 2 == 1)
+        found = _senses_of(self.lower, is_turned=self.plain_noes % 2 == 1)
         if self.link in TIMES:
             found.setdefault("time", set()).add(TIMES.index(self.link))
         return found
+
+
+def _senses_of(lower: str, *, is_turned: bool) -> dict[str, set[int]]:
+    """Return on which sides of which opposites a text in small letters is.
+
+    Where it *is_turned*, who does not accept refuses; but not above is not below.
+    """
+    found: dict[str, set[int]] = {}
+    for name, sides in SIDES.items():
+        on = {n ^ (is_turned and name in DENYING) for n in (0, 1) if sides[n].search(lower)}
+        if on:
+            found[name] = on
+    return found
 
 
 def _content(lower: str) -> Iterator[str]:

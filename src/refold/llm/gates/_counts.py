@@ -10,14 +10,14 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import Final
 
-from refold.llm.gates._languages import count_small_words
-from refold.llm.gates._number_words import (
+from refold.llm.gates._words import (
     ARTICLES,
     COMPOUND,
     FRACTIONS,
+    NUMBER_WORDS,
     UNSURE,
-    WORDS,
     NumberWord,
+    count_small_words,
 )
 from refold.scan.facts import UNITS
 
@@ -34,10 +34,10 @@ def _longest_first(words: Iterable[str]) -> str:
     return "|".join(sorted(words, key=lambda word: (-len(word), word)))
 
 
-_FACTORS: Final = _longest_first(word for word, part in WORDS.items() if part.is_factor)
+_FACTORS: Final = _longest_first(word for word, part in NUMBER_WORDS.items() if part.is_factor)
 _WORD: Final = re.compile(
-    rf"(?=[{''.join(sorted({word[0] for word in WORDS}))}])(?<!{_LETTER})(?!{_PRONOUN})"
-    rf"(?:(?P<word>{_longest_first(WORDS)})(?!{_LETTER})"
+    rf"(?=[{''.join(sorted({word[0] for word in NUMBER_WORDS}))}])(?<!{_LETTER})(?!{_PRONOUN})"
+    rf"(?:(?P<word>{_longest_first(NUMBER_WORDS)})(?!{_LETTER})"
     rf"|(?P<parts>(?!und)(?:(?!einhalb)(?:und|{'|'.join(COMPOUND)}))++)(?P<half>einhalb)?+(?!{_LETTER}))"
     rf"|(?<![\w.,])(?P<digits>[0-9]{{1,3}}(?:[.,][0-9]{{1,2}})?)(?=[ -](?:{_FACTORS})(?!{_LETTER}))"
 )
@@ -88,7 +88,7 @@ def _write_fractions(text: str, lower: str) -> str:
     written: list[str] = []
     done = 0
     for found in _FRACTION.finditer(lower):
-        known = WORDS.get(found[1])
+        known = NUMBER_WORDS.get(found[1])
         count = 1 if known is None else int(known.value)
         written += (text[done : found.start()], f"{count}/{FRACTIONS[found[2]]}")
         done = found.end()
@@ -163,7 +163,7 @@ def _rows(lower: str) -> Iterator[list[_Part]]:
 def _parts_of(found: re.Match[str], joint: str | None) -> Iterator[_Part]:
     start, end = found.span()
     if found["word"]:
-        yield _Part(found[0], WORDS[found[0]], start, end, joint)
+        yield _Part(found[0], NUMBER_WORDS[found[0]], start, end, joint)
     elif found["digits"]:
         value = Decimal(found[0].replace(",", "."))
         yield _Part(found[0], NumberWord(value, 0, False, frozenset()), start, end, joint)
@@ -171,9 +171,9 @@ def _parts_of(found: re.Match[str], joint: str | None) -> Iterator[_Part]:
         *firsts, last = _PARTS.finditer(found["parts"])
         for part in firsts:
             place = found.start() + part.end()
-            yield _Part(part[0], WORDS[part[0]], start, place, joint)
+            yield _Part(part[0], NUMBER_WORDS[part[0]], start, place, joint)
             start, joint = place, ""
-        meaning = WORDS[last[0]]
+        meaning = NUMBER_WORDS[last[0]]
         if found["half"]:
             meaning = replace(meaning, value=meaning.value + _HALF)
         yield _Part(last[0], meaning, start, end, joint)

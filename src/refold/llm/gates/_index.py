@@ -13,10 +13,9 @@ from functools import cached_property, lru_cache
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-from refold.llm.gates._clauses import HELPING_WORDS, Clause, split_clauses, split_sentences, stem_of
+from refold.llm.gates._clauses import SIDES, Clause, split_clauses, split_sentences, stem_of
 from refold.llm.gates._counts import in_digits
-from refold.llm.gates._languages import FUNCTION_WORDS
-from refold.llm.gates._senses import SIDES
+from refold.llm.gates._words import FUNCTION_WORDS, HELPING_WORDS, words_of
 from refold.llm.gates.base import Source
 from refold.llm.gates.known_names import Names
 from refold.llm.gates.limits_kept import AS_GOOD, LIMIT, changes_in
@@ -24,12 +23,7 @@ from refold.scan.facts import find_no
 
 _COUNTING: Final = frozenset("any all every each everyone everybody more than our".split())
 """Words that help others, but say of how many: these are compared."""
-_SMALL: Final = (FUNCTION_WORDS | HELPING_WORDS) - _COUNTING | frozenset(
-    "a an la un une uno una o os as não i he she we you me him us who s t d l m n c qu so or at if "
-    "but because hat am beim vom zum zur in während son ses leur leurs vous ils elle on en ha han "
-    "celle celui per pro je during durant pendant durante binnen innerhalb era ya les su sus fait "
-    "faire 的 了 是 在 也 都 将 和 与 及 把 被 就 还 有 已 对 个 这 那 为 从 由 到 至 ・".split()
-)
+_SMALL: Final = (FUNCTION_WORDS | HELPING_WORDS) - _COUNTING | frozenset(words_of("left out"))
 """Words that are left out or exchanged without another meaning."""
 _TOKEN: Final = re.compile(
     r"(?P<number>[0-9](?:[0-9.,:/]*[0-9])?)|(?P<sign>[\u3400-\u9fff])|(?P<kana>[\u30a1-\u30ff]++)"

@@ -11,7 +11,7 @@ from typing import Final
 
 from refold.llm.gates._clock import HALF_DAY, clock_times
 from refold.llm.gates._counts import MYRIADS, in_digits
-from refold.llm.gates._number_words import WORDS
+from refold.llm.gates._words import NUMBER_WORDS
 from refold.scan.facts import DIGIT, LIST_LABEL, MONTH, NUMBER, UNITS, find_values
 from refold.scan.patterns import compact_iban
 
@@ -153,7 +153,7 @@ _BASE_UNITS: Final = {
 """By which a measure is multiplied to be one in the base unit of its kind."""
 _THOUSANDS: Final = re.compile(r"[0-9]{1,3}(?:,[0-9]{3})+")
 _FACTORS: Final = {
-    **{word: part.value for word, part in WORDS.items() if part.is_factor},
+    **{word: part.value for word, part in NUMBER_WORDS.items() if part.is_factor},
     **{"k": Decimal(10**3), "mio": Decimal(10**6), "mrd": Decimal(10**9), "bn": Decimal(10**9)},
     **{"trillion": Decimal(10**12), "mln": Decimal(10**6)},
 }

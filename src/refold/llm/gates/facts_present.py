@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from refold.llm.gates._languages import FUNCTION_WORDS
 from refold.llm.gates._values import values_in
+from refold.llm.gates._words import FUNCTION_WORDS
 from refold.llm.gates.base import STEM_CHARS, WORD, Gate, Refusal, Source, fold, some
 from refold.scan.facts import NAME, find_quotes
 from refold.scan.patterns import IDEOGRAPHS

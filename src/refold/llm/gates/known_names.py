@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Final
 
 from refold.llm.gates._clauses import ASIAN, stems_of
-from refold.llm.gates._languages import FUNCTION_WORDS, may_be_german
+from refold.llm.gates._words import FUNCTION_WORDS, may_be_german, words_of
 from refold.llm.gates.base import STEM_CHARS, WORD, Gate, Refusal, Source, some
 from refold.scan.facts import MONTH, UNITS, find_no
 from refold.scan.patterns import LOWER, UPPER
@@ -21,34 +21,18 @@ _NAME: Final = re.compile(
 """Capitals, or capitalized words in a row; with *more* the last one is not over, and it is none."""
 _DOES: Final = re.compile(
     r"(?:['’]s)?(?: from \w+)? (?:said|says|say|asked|asks|told|tells|wrote|writes|confirmed|"
-    r"confirms|approved|"
-    r"approves|decided|decides|agreed|agrees|reported|reports|wants|wanted|suggested|suggests|"
-    r"noted|notes|promised|promises|insisted|signed|emailed|called|replied|thinks|believes|"
-    r"requested|requests|complained|mentioned|explained|claims|claimed|owns|leads|will (?:look|"
-    r"review|handle|fix|send|take)|hat (?:gesagt|zugestimmt|bestätigt|entschieden|genehmigt|"
-    r"gebeten)|sagte|sagt|meint|bat|genehmigte|bestätigte|entschied|a (?:dit|demandé|confirmé|"
-    r"approuvé|décidé|signé)|dit que|dijo|dice|pidió|confirmó|aprobó|decidió|disse|pediu|"
+    r"confirms|approved|approves|decided|decides|agreed|agrees|reported|reports|wants|wanted|"
+    r"suggested|suggests|noted|notes|promised|promises|insisted|signed|emailed|called|replied|"
+    r"thinks|believes|requested|requests|complained|mentioned|explained|claims|claimed|owns|leads|"
+    r"will (?:look|review|handle|fix|send|take)|hat (?:gesagt|zugestimmt|bestätigt|entschieden|"
+    r"genehmigt|gebeten)|sagte|sagt|meint|bat|genehmigte|bestätigte|entschied|a (?:dit|demandé|"
+    r"confirmé|approuvé|décidé|signé)|dit que|dijo|dice|pidió|confirmó|aprobó|decidió|disse|pediu|"
     r"confirmou|aprovou|ha (?:detto|chiesto|confermato|approvato)|сказал[аи]?|попросил[аи]?|"
     r"подтвердил[аи]?|одобрил[аи]?|решил[аи]?)(?![^\W_])"
 )
 """What only somebody does: the word before it is a name, also where a sentence begins."""
-_ANYBODY: Final = frozenset(
-    "user users assistant agent customer customers client clients team manager developer operator "
-    "admin author somebody someone everyone everybody nobody people he she they it we who which "
-    "staff support engineer engineers company reviewer owner speaker caller message text page "
-    "document report mail email letter note system tool bot der die das er sie es kunde kundin "
-    "nutzer benutzer jemand niemand alle team bericht il elle on ils elles client utilisateur "
-    "équipe el ella ellos cliente usuario equipo lui lei loro utente ele ela eles cliente usuário "
-    "equipe он она они пользователь клиент команда".split()
-)
-_USUAL: Final = frozenset(
-    "id ids url urls db dbs pr prs ui ux os pc cpu ram api apis ok todo tbd eta wip fyi asap aka "
-    "eg "
-    "ie vs etc na no faq re qa ci cd ip dns http https sql json csv pdf ii iii iv vi am pm dr "
-    "dra prof "
-    "reasoning vars guardrails goal constraints done decisions open errors files facts summary "
-    "status next steps context user assistant agent customer internet english i".split()
-)
+_ANYBODY: Final = frozenset(words_of("anybody"))
+_USUAL: Final = frozenset(words_of("usual abbreviations"))
 """Abbreviations that need no source, and the headings that our own prompts ask for."""
 _BEGINNINGS: Final = '.!?:;…。！？\n\r\t*#>|•–—-"“«„'
 """After these a word may have its capital from its place."""

@@ -21,28 +21,24 @@ from refold.scan.patterns import LOWER, UPPER
 _LIMITS: Final = {
     "most": (
         r"≤|<=|at most|at the most|up to|no more than|not more than|no longer than|max\.?|"
-        r"maxim(?:um|al)\w*|not exceed\w*|limited to|höchstens|allenfalls|bis zu(?!\w)|"
-        r"nicht mehr als|au (?:maximum|plus)|"
-        r"(?:como|cuando) (?:máximo|mucho)|a lo sumo|máxim[oa]|最多|不超过|最大|至多|最长|"
-        r"多くても|多くとも|以下|以内|(?<=[円元人名件個台枚字点])まで"
+        r"maxim(?:um|al)\w*|not exceed\w*|limited to|höchstens|allenfalls|bis zu(?!\w)|nicht mehr "
+        r"als|au (?:maximum|plus)|(?:como|cuando) (?:máximo|mucho)|a lo sumo|máxim[oa]|最多|不超过|"
+        r"最大|至多|最长|多くても|多くとも|以下|以内|(?<=[円元人名件個台枚字点])まで"
     ),
     "least": (
         r"≥|>=|at least|min\.?|no less than|not less than|no fewer than|minim(?:um|al)\w*|or more|"
-        r"mindestens|"
-        r"wenigstens|au (?:minimum|moins)|al menos|como mínimo|por lo menos|mínim[oa]|"
+        r"mindestens|wenigstens|au (?:minimum|moins)|al menos|como mínimo|por lo menos|mínim[oa]|"
         r"至少|最低|最少|不少于|少なくとも|以上"
     ),
     "below": (
-        r"<(?!=)|under|below|unter|"
-        r"(?:less|fewer|lighter|shorter|lower|smaller|younger|cheaper) than|"
-        r"(?:weniger|leichter|kürzer|niedriger|kleiner) als|moins de|inférieure? à|menos de|"
+        r"<(?!=)|under|below|unter|(?:less|fewer|lighter|shorter|lower|smaller|younger|cheaper) "
+        r"than|(?:weniger|leichter|kürzer|niedriger|kleiner) als|moins de|inférieure? à|menos de|"
         r"inferior(?:es)? a|低于|少于|未満"
     ),
     "above": (
-        r">(?!=)|over(?! (?:the|this|that|these|a)(?!\w))|above|exceed\w*|"
-        r"(?:more|heavier|longer|higher|larger|bigger|greater|older) than|"
-        r"beyond|über|(?:mehr|schwerer|länger|höher|größer) als|plus de|supérieure? à|más de|"
-        r"superior(?:es)? a|super[ae]n?|高于|超过|多于"
+        r">(?!=)|over(?! (?:the|this|that|these|a)(?!\w))|above|exceed\w*|(?:more|heavier|longer|"
+        r"higher|larger|bigger|greater|older) than|beyond|über|(?:mehr|schwerer|länger|höher|"
+        r"größer) als|plus de|supérieure? à|más de|superior(?:es)? a|super[ae]n?|高于|超过|多于"
     ),
     "before": r"before|by|until|no later than|vor|bis|avant|jusqu['’]?(?:à|au|en)|antes de|hasta"
     r"|之前|までに|前に",
@@ -88,18 +84,15 @@ _LEAST_ASIAN: Final = "\u3040"
 _APART: Final = re.compile(r"[,;，](?!\d)")
 ONLY: Final = re.compile(
     r"(?<!\w)(?:only(?! after| then| now)|solely|exclusively|unless|provided|as long as|sofern|"
-    r"vorausgesetzt|"
-    r"siempre que|à condition|except(?:ions?|ed|ing)?|nur|ausschließlich|außer|"
-    r"es sei denn|seulement|seule?s?|uniquement|sauf|à moins|solo|sólo|solamente|únicamente|"
-    r"únic[oa]s?|salvo|"
-    r"excepto|excepté|a menos)(?!\w)"
+    r"vorausgesetzt|siempre que|à condition|except(?:ions?|ed|ing)?|nur|ausschließlich|außer|es "
+    r"sei denn|seulement|seule?s?|uniquement|sauf|à moins|solo|sólo|solamente|únicamente|"
+    r"únic[oa]s?|salvo|excepto|excepté|a menos)(?!\w)"
     r"|只有|只能|仅|除外|除了|除非|限定|限り|だけ|のみ|以外|(?<=対象)外"
 )
 AS_GOOD: Final = re.compile(
     rf"{ONLY.pattern}|(?<!\w)(?:just|if|when|provided|otherwise|but|limited|alone|nobody else|"
     r"other than|apart from|without|ohne|sans|sin|wenn|falls|sofern|(?<!überall )sonst(?! auch)|"
-    r"allein|lediglich|"
-    r"ausgenommen|si|sinon|ne|quand|hors|exclue?s?|si no|cuando)(?!\w)"
+    r"allein|lediglich|ausgenommen|si|sinon|ne|quand|hors|exclue?s?|si no|cuando)(?!\w)"
     r"|才|如果|場合|限り|しか|除|就不|则不"
 )
 """Words that say as much of something, or more."""

@@ -12,8 +12,7 @@ from refold.llm.gates.limits_kept import AS_GOOD
 
 _AS_GOOD: Final = re.compile(
     r"\b(?:fail|reject|limited|at (?:most|least)|mindestens|höchstens|maxim|minim|au (?:moins|"
-    r"plus)|"
-    r"al menos|como máximo|échou|un[a-zäöü]{4,}|in(?:valid|complet|ungültig))|最多|至多|至少|"
+    r"plus)|al menos|como máximo|échou|un[a-zäöü]{4,}|in(?:valid|complet|ungültig))|最多|至多|至少|"
     r"以内|以下|以上|最大"
 )
 """Other ways to say no of something."""

@@ -113,10 +113,9 @@ _RISKY: Final = re.compile(
 )
 """Orders of which somebody might act on one; the word must be the source's."""
 _YOU: Final = re.compile(
-    r"(?<![^\W_])(?:you|your|yours|yourself|you'(?:re|ll|ve|d)|"
-    r"du (?:bist|musst|sollst|kannst|wirst|hast|darfst)|dich|dein|deine[mnrs]?|tu dois|vous|"
-    r"votre|vos|"
-    r"usted|ustedes|tú|tus|você|vocês|seu dever|ты|тебя|тебе|твой|вы|вас|вам|ваш|ваши)"
+    r"(?<![^\W_])(?:you|your|yours|yourself|you'(?:re|ll|ve|d)|du (?:bist|musst|sollst|kannst|"
+    r"wirst|hast|darfst)|dich|dein|deine[mnrs]?|tu dois|vous|votre|vos|usted|ustedes|tú|tus|você|"
+    r"vocês|seu dever|ты|тебя|тебе|твой|вы|вас|вам|ваш|ваши)"
     r"(?![^\W_])|[你您]|あなた|당신|너는"
 )
 

@@ -32,30 +32,24 @@ _REFUSING: Final = re.compile(
             r"\b(?:no|not enough|insufficient) (?:text|content|context|information|input) "
             r"(?:was |is |has been )?(?:provided|given|supplied|available|to summari[sz]e)",
             r"\bno summary (?:is |was |can be |could be )?(?:available|possible|provided|given|"
-            r"made|"
-            r"produced|generated)",
+            r"made|produced|generated)",
             r"\b(?:summary|summari[sz]ation|summari[sz]ing) (?:is |was |has been )?"
             r"(?:unavailable|not available|not possible|declined|refused|denied|blocked|withheld|"
             r"removed|flagged|redacted|filtered)",
             r"\b(?:this|your) (?:request|content|text|message|prompt|input|material) "
             r"(?:cannot|can't|can not|could not|couldn't|may not|must not|will not|won't|violates|"
             r"is (?:not allowed|against|too|inappropriate|harmful|unsafe|not something))",
-            r"\b(?:must|have to|need to|will|would|going to) (?:respectfully |"
-            r"politely )?(?:decline|"
-            r"refuse|pass on)\b|\b(?:respectfully|politely) declin",
-            r"\b(?:against|violat\w{1,5}|per|due to|under) (?:my|our|"
-            r"the) (?:\w{1,12} )?(?:guidelines|"
-            r"polic(?:y|ies)|programming|rules|terms)",
+            r"\b(?:must|have to|need to|will|would|going to) (?:respectfully |politely "
+            r")?(?:decline|refuse|pass on)\b|\b(?:respectfully|politely) declin",
+            r"\b(?:against|violat\w{1,5}|per|due to|under) (?:my|our|the) (?:\w{1,12} "
+            r")?(?:guidelines|polic(?:y|ies)|programming|rules|terms)",
             r"\bnot (?:something|a thing) (?:i|we) (?:can|am|are|will)\b|\b(?:i|we)(?:'d| would) "
             r"(?:rather|prefer) not\b|\b(?:i|we) (?:do not|don't|cannot|can't|am not|are not|"
-            r"aren't|"
-            r"won't|shouldn't|should not) (?:feel |be )?(?:comfortable|able|allowed|permitted|"
-            r"going|"
-            r"think i|have (?:access|enough|the (?:ability|text|content))|see (?:any|the|a)|"
-            r"understand|know (?:what|how))",
-            r"\b(?:we|it) (?:is|are|was|were) (?:not possible|impossible|unable) (?:for (?:me|"
-            r"us) )?to "
-            r"(?:help|assist|provide|summari[sz]e|comply|process|complete|produce|generate)",
+            r"aren't|won't|shouldn't|should not) (?:feel |be )?(?:comfortable|able|allowed|"
+            r"permitted|going|think i|have (?:access|enough|the (?:ability|text|content))|see "
+            r"(?:any|the|a)|understand|know (?:what|how))",
+            r"\b(?:we|it) (?:is|are|was|were) (?:not possible|impossible|unable) (?:for (?:me|us) "
+            r")?to (?:help|assist|provide|summari[sz]e|comply|process|complete|produce|generate)",
             r"\b(?:unfortunately|regrettably|apologies),? (?:but )?(?:i|we|no summary|it is not|"
             r"this (?:text|request|content))\b",
             r"\b(?:error|failed|failure): (?:unable|cannot|could not|failed) to (?:summari[sz]e|"
@@ -102,9 +96,8 @@ _REFUSING: Final = re.compile(
 )
 _I: Final = re.compile(
     r"(?<![\w.])I(?:['’](?:m|ve|ll|d)\b| (?=[a-z]))|(?<![^\W_])(?:(?:[Mm]y|[Mm]yself)(?= [a-z])"
-    r"|[Ii]ch|[Mm]ir|[Mm]ich|[Mm]eine?[mnrs]?|[Jj]e (?:ne|suis|peux|vais|dois|n['’])|[Yy]o|"
-    r"[Ii]k (?:kan|ben|heb|zal)|[Ээ]то мне|[Яя]|[Мм]не|[Мм]еня|[Мм]ой|eu (?:não|sou|"
-    r"posso))(?![^\W_])"
+    r"|[Ii]ch|[Mm]ir|[Mm]ich|[Mm]eine?[mnrs]?|[Jj]e (?:ne|suis|peux|vais|dois|n['’])|[Yy]o|[Ii]k "
+    r"(?:kan|ben|heb|zal)|[Ээ]то мне|[Яя]|[Мм]не|[Мм]еня|[Мм]ой|eu (?:não|sou|posso))(?![^\W_])"
     r"|我(?![们方司])|私は|僕は|저는|제가|मैं|أنا|لا أستطيع"
 )
 """Whoever says "I" in a summary of a text that does not is the model."""

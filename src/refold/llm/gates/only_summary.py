@@ -11,9 +11,8 @@ _DECORATION: Final = " \n\t*_#>-\"'“„«`"
 _OPENING: Final = re.compile(
     "|".join(
         (
-            r"(?:sure(?: thing)?|certainly|of course|absolutely|gladly|got it|understood|"
-            r"no problem|"
-            r"my pleasure|with pleasure|happy to help)\b *(?:[!,.:;—–-]|$)",
+            r"(?:sure(?: thing)?|certainly|of course|absolutely|gladly|got it|understood|no "
+            r"problem|my pleasure|with pleasure|happy to help)\b *(?:[!,.:;—–-]|$)",
             r"(?:ok|okay|alright|great|yes|good question)[!,.]? +(?:here|below|let me|i['’ ])",
             r"(?:here(?:'s| is| are| you go)|below (?:is|are)|the following is|this is|"
             r"find below)\b"

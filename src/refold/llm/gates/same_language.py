@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from refold.llm.gates._languages import LANGUAGES, language_of
+from refold.llm.gates._words import LANGUAGES, language_of
 from refold.llm.gates.base import Gate, Refusal, Source
 
 

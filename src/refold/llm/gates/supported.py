@@ -12,31 +12,24 @@ import re
 from collections.abc import Iterator, Sequence, Set
 from typing import Final, NamedTuple
 
-from refold.llm.gates._clauses import ASIAN, Clause, split_clauses, split_sentences, stems_of
+from refold.llm.gates._clauses import (
+    ASIAN,
+    DENIAL,
+    SIDES,
+    Clause,
+    split_clauses,
+    split_sentences,
+    stems_of,
+)
 from refold.llm.gates._index import Index, Row, has_other_word
-from refold.llm.gates._senses import DENIAL, SIDES
 from refold.llm.gates._values import SLASHED, read_values
+from refold.llm.gates._words import words_of
 from refold.llm.gates.base import Gate, Refusal, Source
 from refold.llm.gates.limits_kept import AS_GOOD, ONLY, changes_in
 from refold.notation.recognize import KEPT_LINE
 from refold.scan.facts import UNITS
 
-_NEUTRAL: Final = stems_of(
-    "summary report note notes decision decided cause reason due according currently instead "
-    "total status next todo result agreed additional further meanwhile therefore thus although "
-    "while regarding about concerning mention state explain told ask wants would like plan take "
-    "took made make done give given gives went goes come came become use used using set put let "
-    "see seen show shown find found have responsible charge work amount number person people move "
-    "pay paid cost own run out way bring brought extra room group want keep room expected known "
-    "bericht notiz beschluss entscheidung grund ursache wegen laut derzeit zurzeit stattdessen "
-    "ergebnis außerdem zudem allerdings wollen will möchte machen macht gemacht geht gehen kommt "
-    "kommen liegt steht bekommt erhält kostet zahlt teil seit dabei bisher fällig compte rendu "
-    "décision raison selon actuellement résultat également toutefois cependant faire prendre "
-    "prend mettre aller venir donner donne veut payer coûte attendu remettre resumen decisión "
-    "causa motivo según actualmente resultado también además hacer hace hizo tomar poner dar "
-    "venir tener tiene quiere desea paga cuesta número uhr max maximum minimum most least maximal "
-    "minimal máximo mínimo höchstens mindestens"
-)
+_NEUTRAL: Final = stems_of(" ".join(words_of("neutral words")))
 """Words that report, help, or set a limit, which another gate compares: they need no source."""
 _MOST_NEW: Final = 3
 """One word in so many may be new; tuned on lists of wrong and careful answers."""

@@ -12,14 +12,10 @@ def _check(source: Source, answer: str) -> Refusal | None:
     theirs = language_of(answer)
     if theirs is None:
         return None
-    ours = source.once(_language)
+    ours = language_of(source.text)
     if ours is None or ours == theirs or _may_be_same(ours, theirs):
         return None
     return Refusal(f"the source is {ours}, the answer {theirs}")
-
-
-def _language(source: Source) -> str | None:
-    return language_of(source.text)
 
 
 def _may_be_same(one: str, other: str) -> bool:

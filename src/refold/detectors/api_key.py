@@ -13,7 +13,7 @@ from refold.scan.view import TextView
 
 
 def _find(view: TextView) -> Iterator[Span]:
-    return find_keys(view.text, list(KEY_RUN.spans(view.plain)))
+    return iter(find_keys(view.text, list(KEY_RUN.spans(view.plain))))
 
 
 DETECTOR: Final = Detector(

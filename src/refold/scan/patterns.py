@@ -46,7 +46,8 @@ Chinese, Japanese and Korean are written without a blank after an address, so th
 WEB_ADDRESS: Final = re.compile(rf"[hH][tT][tT][pP][sS]?://(?=[\w\[]){ADDRESS}")
 """A URL of the web. It starts with a character set, which lets `re` skip all other text fast."""
 
-MAIL: Final = r"[\w.+-]{1,60}+@[\w-]{1,60}+\.[a-z.]{2,20}+"
+MAIL_HOST: Final = r"@[\w-]{1,60}+\.[a-z.]{2,20}+"
+MAIL: Final = rf"[\w.+-]{{1,60}}+{MAIL_HOST}"
 """A mail address as people and programs log in with it; nothing before it is checked."""
 
 QUOTED: Final = (
@@ -70,7 +71,8 @@ _IBAN: Final = re.compile(
     r"[A-Z](?<![A-Za-z0-9].)[A-Z][0-9]{2}(?:[ -]?[A-Z0-9]{4}){2,7}+(?:[ -]?[A-Z0-9]{1,3})?+"
     r"(?![A-Za-z0-9])"
 )
-_IBAN_SIZES: Final = range(15, 35)
+IBAN_SIZES: Final = range(15, 35)
+"""Letters and digits of an IBAN, by the register of SWIFT."""
 IBAN_START: Final = "[A-Z]{2}[0-9]{2}"
 """How each begins, as a prefilter takes it."""
 _AFTER: Final = ".,;:!?'*_…"
@@ -90,7 +92,7 @@ def find_ibans(text: str) -> Iterator[Span]:
 
 def _is_iban(spelled: str) -> bool:
     letters = compact_iban(spelled)
-    if len(letters) not in _IBAN_SIZES:
+    if len(letters) not in IBAN_SIZES:
         return False
     return int("".join(str(int(letter, 36)) for letter in letters[4:] + letters[:4])) % 97 == 1
 

@@ -121,16 +121,22 @@ def find_seed_phrases(text: str, plain: bytes) -> Iterator[Span]:
     *plain* is the text as bytes: by these, all but rows of so many short words are ruled out many
     times faster than by the pattern.
     """
-    rows = plain.translate(_IN_PHRASE)
-    for other in _NO_PHRASE:
-        rows = rows.replace(other, b"!" * len(other))
-    for row in _LONG_ROW.finditer(b"!" + rows):
-        start, end = row.start(), row.end() - 1
-        if len(row[0].split()) >= _MIN_WORDS:
-            # What follows a word decides whether it is one: two characters more are looked at.
-            for found in _PHRASE.finditer(text, start, end + 2):
-                if found.end() - found.start() >= _MIN_PHRASE:
-                    yield from _phrase_in(text, *found.span())
+    for start, end in _long_rows(b"!" + plain.translate(_IN_PHRASE)):
+        # What follows a word decides whether it is one: two characters more are looked at.
+        for found in _PHRASE.finditer(text, start, end + 2):
+            if found.end() - found.start() >= _MIN_PHRASE:
+                yield from _phrase_in(text, *found.span())
+
+
+def _long_rows(marked: bytes) -> Iterator[Span]:
+    """Yield where rows of words begin and end that are enough for a phrase."""
+    for found in _LONG_ROW.finditer(marked):
+        row = found[0]
+        for other in _NO_PHRASE:
+            row = row.replace(other, b"!" * len(other))
+        for part in _LONG_ROW.finditer(row):
+            if len(part[0].split()) >= _MIN_WORDS:
+                yield found.start() + part.start(), found.start() + part.end() - 1
 
 
 def _phrase_in(text: str, start: int, end: int) -> Iterator[Span]:

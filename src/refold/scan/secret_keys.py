@@ -8,53 +8,52 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import cache
-from heapq import merge
-from itertools import groupby
 from typing import Final
 
 from refold.scan.runs import Span, churn, has_digit
 
-# The needle is a literal of the pattern, looked for first. What stands before is checked in Python.
+# What stands before a key is checked in Python: no key begins inside a word.
 _SHAPES: Final = (
-    ("sk-", r"sk-[A-Za-z0-9_-]{20,}+"),  # OpenAI, Anthropic, OpenRouter, DeepSeek
-    ("AKIA", r"AKIA[A-Z0-9]{16}+\b"),  # AWS
-    ("ASIA", r"ASIA[A-Z0-9]{16}+\b"),
-    ("ABSK", r"ABSK[A-Za-z0-9+/]{60,}+"),
-    ("gh", r"gh[oprstu]_[A-Za-z0-9]{36,}+\b"),
-    ("github_pat_", r"github_pat_[A-Za-z0-9_]{36,}+\b"),
-    ("k_live_", r"[sr]k_live_[A-Za-z0-9]{24,}+\b"),  # Stripe
-    ("k_test_", r"[sr]k_test_[A-Za-z0-9]{24,}+\b"),
-    ("whsec_", r"whsec_[A-Za-z0-9+/]{24,}+"),
+    r"sk-[A-Za-z0-9_-]{20,}+",  # OpenAI, Anthropic, OpenRouter, DeepSeek
+    r"A[KS]IA[A-Z0-9]{16}+\b",  # AWS
+    r"gh[oprstu]_[A-Za-z0-9]{36,}+\b",
+    r"github_pat_[A-Za-z0-9_]{36,}+\b",
+    r"[sr]k_(?:live|test)_[A-Za-z0-9]{24,}+\b",  # Stripe
+    r"glpat-[A-Za-z0-9_-]{20,}+",  # GitLab
+    r"npm_[A-Za-z0-9]{36,}+\b",
+    r"AIza[A-Za-z0-9_-]{35}+(?![A-Za-z0-9_-])",  # Google
+    r"sbp_[0-9a-f]{32,}+\b",  # Supabase
+    r"SK[0-9a-f]{32}+\b",  # Twilio
+    r"dapi[0-9a-f]{32}+(?:-[0-9])?",  # Databricks
+    r"pat-[a-z]{2}[0-9]-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}",  # HubSpot
+    r"oy2[a-z0-9]{43}+\b",  # NuGet
+    r"AKCp[A-Za-z0-9]{20,}+",  # Artifactory
+    r"ATBB[A-Za-z0-9]{24,}+",  # Bitbucket
+    r"EAA[A-Za-z0-9]{50,}+",  # Facebook, Square
+    r"LTAI[A-Za-z0-9]{16,20}+\b",  # Alibaba
+    r"AKID[A-Za-z0-9]{32}+\b",  # Tencent
+    r"GR1348941[A-Za-z0-9_-]{20,}+",  # GitLab runners
+    r"[xyz]prv[1-9A-HJ-NP-Za-km-z]{100,}+",  # wallets
+    r"(?:[LK][1-9A-HJ-NP-Za-km-z]{51}+|5[1-9A-HJ-NP-Za-km-z]{50}+)\b",
+    r"[MNO][A-Za-z0-9_-]{23,27}+\.[A-Za-z0-9_-]{6,7}+\.[A-Za-z0-9_-]{27,}+",  # Discord
+)
+"""Keys that begin where a run of letters, digits, `-` and `_` does that is long enough for one."""
+# The needle is a literal of the pattern, looked for first.
+_OTHER_SHAPES: Final = (
+    ("ABSK", r"ABSK[A-Za-z0-9+/]{60,}+"),  # AWS
+    ("whsec_", r"whsec_[A-Za-z0-9+/]{24,}+"),  # Stripe
     ("xox", r"xox[a-z](?:\.xox[a-z])?-[A-Za-z0-9-]{20,}+"),  # Slack
     ("SG.", r"SG\.[A-Za-z0-9_-]{20,}+\.[A-Za-z0-9_-]{20,}+"),  # SendGrid
-    ("glpat-", r"glpat-[A-Za-z0-9_-]{20,}+"),  # GitLab
-    ("npm_", r"npm_[A-Za-z0-9]{36,}+\b"),
-    ("AIza", r"AIza[A-Za-z0-9_-]{35}+(?![A-Za-z0-9_-])"),  # Google
-    ("ya29.", r"ya29\.[A-Za-z0-9_-]{20,}+"),
+    ("ya29.", r"ya29\.[A-Za-z0-9_-]{20,}+"),  # Google
     ("1//0", r"1//0[A-Za-z0-9_-]{30,}+"),
     ("Q~", r"[A-Za-z0-9_~.]{3}[78]Q~[A-Za-z0-9_~.-]{31,36}+"),  # Azure
-    ("sbp_", r"sbp_[0-9a-f]{32,}+\b"),  # Supabase
-    ("SK", r"SK[0-9a-f]{32}+\b"),  # Twilio
-    ("dapi", r"dapi[0-9a-f]{32}+(?:-[0-9])?"),  # Databricks
     ("hv", r"hv[sbr]\.[A-Za-z0-9_-]{20,}+"),  # Vault
     ("dp.", r"dp\.[a-z]{2,5}\.(?:[a-z0-9_-]{2,35}+\.)?[A-Za-z0-9]{30,}+"),  # Doppler
     (".atlasv1.", r"[A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_=-]{50,}+"),  # Terraform
     (":AA", r"[0-9]{8,10}:AA[A-Za-z0-9_-]{32,}+"),  # Telegram
     ("dt0", r"dt0[a-z][0-9]{2}\.[A-Z0-9]{24}\.[A-Z0-9]{60,}+"),  # Dynatrace
-    ("pat-", r"pat-[a-z]{2}[0-9]-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"),  # HubSpot
     ("pat", r"pat[A-Za-z0-9]{14}\.[0-9a-f]{60,}+"),  # Airtable
-    ("oy2", r"oy2[a-z0-9]{43}+\b"),  # NuGet
-    ("AKCp", r"AKCp[A-Za-z0-9]{20,}+"),  # Artifactory
-    ("ATBB", r"ATBB[A-Za-z0-9]{24,}+"),  # Bitbucket
     ("TT3", r"AT[AC]TT3[A-Za-z0-9_=-]{40,}+"),  # Atlassian
-    ("EAA", r"EAA[A-Za-z0-9]{50,}+"),  # Facebook, Square
-    ("LTAI", r"LTAI[A-Za-z0-9]{16,20}+\b"),  # Alibaba
-    ("AKID", r"AKID[A-Za-z0-9]{32}+\b"),  # Tencent
-    ("GR1348941", r"GR1348941[A-Za-z0-9_-]{20,}+"),  # GitLab runners
-    ("prv", r"[xyz]prv[1-9A-HJ-NP-Za-km-z]{100,}+"),  # wallets
-    ("L", r"L[1-9A-HJ-NP-Za-km-z]{51}+\b"),
-    ("K", r"K[1-9A-HJ-NP-Za-km-z]{51}+\b"),
-    ("5", r"5[1-9A-HJ-NP-Za-km-z]{50}+\b"),
     ("sl.", r"sl\.[A-Za-z0-9_-]{60,}+"),  # Dropbox
     ("AAAAAAAAAAAA", r"(?<![A-Za-z0-9_-])A{12,}+[A-Za-z0-9%]{30,}+"),  # X
     ("$production$", r"\$production\$[a-z0-9]{10,}+\$[0-9a-f]{32}+"),  # PayPal, Braintree
@@ -62,11 +61,8 @@ _SHAPES: Final = (
         "eyJ",
         r"(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,}+\.[A-Za-z0-9_-]{8,}+(?:\.[A-Za-z0-9_-]*+){0,3}",
     ),
-    (  # Discord
-        ".",
-        r"[MNO](?<![A-Za-z0-9_-].)[A-Za-z0-9_-]{23,27}+\.[A-Za-z0-9_-]{6,7}+\.[A-Za-z0-9_-]{27,}+",
-    ),
-    ("v", r"v[1-4]\.(?:local|public)\.[A-Za-z0-9_-]{40,}+"),  # PASETO
+    (".local.", r"v[1-4]\.local\.[A-Za-z0-9_-]{40,}+"),  # PASETO
+    (".public.", r"v[1-4]\.public\.[A-Za-z0-9_-]{40,}+"),
     ("MII", r"MII[A-Za-z0-9+/]{5}[A-Za-z0-9+/=]{120,}+"),  # DER without its armor
     ("DO-NOT-SHARE", r"_\|WARNING:-DO-NOT-SHARE[!-:<-~]{20,}+"),  # Roblox
     ("LS0tLS1CRUdJTi", r"LS0tLS1CRUdJTi[A-Za-z0-9+/=]{30,}+"),  # armor once more in base64
@@ -90,47 +86,43 @@ _KEBAB: Final = re.compile(r"(?<![a-z])[a-z]{2,}+-[a-z]{2,}+-")
 _UUID: Final = re.compile(r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-")
 _PIECE: Final = re.compile(r"[A-Za-z0-9]{16,}+")
 _MIN_CHURN: Final = 0.3
-"""How often the kind of character must change behind a prefix; see `secret_tokens`. A guess."""
+"""How often the kind of character must change behind a prefix; see `secret_looks`. A guess."""
 _MAX_BEFORE: Final = 24
 """How much of a key may stand before its first run of so many characters."""
 
 
-def find_keys(text: str, runs: Sequence[Span]) -> Iterator[Span]:
-    """Yield the keys of *text* in reading order.
+def find_keys(text: str, runs: Sequence[Span]) -> list[Span]:
+    """Return the keys of *text* in reading order.
 
     *runs* are its runs of at least 20 letters, digits, `-` and `_`: each key has one.
     """
-    for span, _ in groupby(merge(find_known(text, runs), _generic(text, runs))):
-        yield span
+    return sorted({*find_known(text, runs), *_generic(text, runs)})
 
 
 def find_known(text: str, runs: Sequence[Span]) -> Iterator[Span]:
     """Yield those among them that a row of the tables describes."""
     if not runs:
-        return iter(())
+        return
+    shaped, others = _compiled()
+    for start, _ in runs:
+        found = shaped.match(text, start)
+        if found is not None and not _is_name(found[0]):
+            yield found.span()
+        prefixed = _PREFIXED.match(text, start)
+        if prefixed is not None and is_random(prefixed["body"]):
+            yield prefixed.span()
     near = "\n".join([text[max(0, start - _MAX_BEFORE) : end] for start, end in runs])
-    known = [_known(pattern, text) for needle, pattern in _compiled() if needle in near]
-    if any(prefix in near for prefix in _PREFIXES):
-        known.append(_prefixed(text))
-    return merge(*known)
+    for needle, pattern in others:
+        for found in pattern.finditer(text) if needle in near else ():
+            if not _is_inside_word(text, found.start()) and not _is_name(found[0]):
+                yield found.span()
 
 
 @cache
-def _compiled() -> tuple[tuple[str, re.Pattern[str]], ...]:
+def _compiled() -> tuple[re.Pattern[str], tuple[tuple[str, re.Pattern[str]], ...]]:
     """Compile the shapes when a text is first searched for them: importing must stay quick."""
-    return tuple((needle, re.compile(pattern, re.ASCII)) for needle, pattern in _SHAPES)
-
-
-def _known(pattern: re.Pattern[str], text: str) -> Iterator[Span]:
-    for found in pattern.finditer(text):
-        if not _is_inside_word(text, found.start()) and not _is_name(found[0]):
-            yield found.span()
-
-
-def _prefixed(text: str) -> Iterator[Span]:
-    for found in _PREFIXED.finditer(text):
-        if not _is_inside_word(text, found.start()) and is_random(found["body"]):
-            yield found.span()
+    others = [(needle, re.compile(pattern, re.ASCII)) for needle, pattern in _OTHER_SHAPES]
+    return re.compile("|".join(_SHAPES), re.ASCII), tuple(others)
 
 
 def _is_inside_word(text: str, start: int) -> bool:

@@ -89,7 +89,7 @@ _SAYING: Final = frozenset(
 _MIN_CHURN: Final = 0.18
 _MIN_DATA_CHURN: Final = 0.3
 """How often the kind of character must change, in values that a word announces and in those that
-look like paths. Below what `secret_tokens` asks of a token that stands alone. Guesses."""
+look like paths. Below what `secret_looks` asks of a token that stands alone. Guesses."""
 
 
 def can_be_secret(value: str, grade: Grade, link: Link, *, in_call: bool = False) -> bool:

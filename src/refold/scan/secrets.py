@@ -23,15 +23,21 @@ from refold.scan.secret_blocks import (
     find_private_keys,
     find_seed_phrases,
 )
-from refold.scan.secret_commands import COMMAND_SIGNS, find_in_calls, find_on_command_lines
+from refold.scan.secret_commands import COMMANDS
 from refold.scan.secret_keys import find_keys, find_known
+from refold.scan.secret_looks import (
+    find_digests,
+    find_numbers,
+    find_password_like,
+    find_random_tokens,
+)
 from refold.scan.secret_names import NEEDLES, Grade, find_names
-from refold.scan.secret_numbers import find_numbers
-from refold.scan.secret_places import PLACE_SIGNS, find_placed
-from refold.scan.secret_tokens import find_digests, find_password_like, find_random_tokens
+from refold.scan.secret_places import PLACES
+from refold.scan.secret_rules import signs_of
 from refold.scan.view import TextView
 
-_NEEDLES: Final = Needles((*PLACE_SIGNS, *COMMAND_SIGNS), NEEDLES, scanner)
+_RULES: Final = signs_of((*PLACES, *COMMANDS))
+_NEEDLES: Final = Needles(_RULES, NEEDLES, scanner)
 
 
 def find_secrets(text: str) -> list[Span]:
@@ -62,14 +68,13 @@ def _finders(text: str) -> Iterator[Iterable[Span]]:
     view = TextView(text)
     lower = view.lower
     seen = _NEEDLES.search(text, lower)
-    signs = frozenset(seen.signs)
     names = list(find_names(text, lower, seen.places))
     yield find_keys(text, list(KEY_RUN.spans(view.plain)))
     yield find_named(text, names)
     yield find_columns(text, names)
-    yield find_placed(text, signs)
-    yield find_on_command_lines(text, signs)
-    yield find_in_calls(text, lower)
+    signs = frozenset(seen.signs)
+    for rule in dict.fromkeys(rule for sign in seen.signs for rule in _RULES[sign]):
+        yield rule.find(text, lower, signs)
     yield find_private_keys(text)
     yield find_seed_phrases(text, view.plain)
     yield find_numbers(text, lower, view.plain, view.outline)

@@ -7,18 +7,19 @@ from collections.abc import Iterator
 from typing import Final
 
 from refold.detectors.base import Detector, Span
+from refold.scan.patterns import TRACEBACK
 from refold.scan.prefilter import Needs, words_of
 from refold.scan.view import TextView
 
 _NEEDLES: Final = (
-    "Traceback (most recent call last)",
+    TRACEBACK,
     "Exception in thread",
     "  at ",
     "\tat ",
     "\n at ",
 )
 _HEAD_OR_FRAME: Final = re.compile(
-    r"^(?:[ \t|+>]{0,40}+(?:Traceback \(most recent call last\)|Exception in thread\b)"
+    rf"^(?:[ \t|+>]{{0,40}}+(?:{re.escape(TRACEBACK)}|Exception in thread\b)"
     r"|[ \t]++at (?:[A-Za-z0-9_][A-Za-z0-9_$.]*+\("
     r"|[^\s(][^\n(]{0,200}+\([^\n():]{0,400}+:(?:[^\n():]{0,400}+:)?[0-9]++(?::[0-9]++)?\)))",
     re.MULTILINE,

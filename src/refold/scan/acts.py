@@ -12,6 +12,7 @@ import re
 from typing import Final
 
 from refold.scan.patterns import IDEOGRAPHS
+from refold.scan.runs import has_digit
 
 REQUEST: Final = 1
 DECISION: Final = 1 << 1
@@ -265,7 +266,6 @@ _ASIAN_ACT: Final = re.compile(
 )
 _ASIAN_BITS: Final = {f"a{place}": bit for place, (bit, _) in enumerate(UNSPACED)}
 _FILLER: Final = re.compile(rf"[\s>*_#\"“-]*+(?:{FILLERS})")
-_DIGIT: Final = re.compile(r"[0-9]")
 _IDENTIFIER: Final = re.compile(
     r"`[^`\n]+`|(?<!\w)(?:[a-z0-9]+_[a-z0-9_]+|[a-z]+[A-Z]\w*|[A-Z][a-z]+[A-Z]\w*|[A-Z]{2,}\w*)"
     r"|(?<![\w.-])[\w.-]*+/[\w./-]+|\b\w+\.(?:py|js|ts|md|json|yaml|yml|toml|sql|txt|c|h|go|rs|sh)\b"
@@ -301,7 +301,7 @@ def act_bits(sentence: str) -> int:
     if not sentence.isascii() and _ASIAN.search(sentence):
         for found in _ASIAN_ACT.finditer(sentence):
             bits |= _ASIAN_BITS[found.lastgroup or ""]
-    if _DIGIT.search(sentence):
+    if has_digit(sentence):
         bits |= VALUE
     if _MAY_IDENTIFY.search(sentence) and _IDENTIFIER.search(sentence):
         bits |= IDENTIFIER

@@ -19,6 +19,8 @@ from refold.scan.patterns import (
     QUOTED,
     SNAKE,
     UPPER,
+    UUID,
+    after_extension,
     find_ibans,
     trim_url,
 )
@@ -130,7 +132,6 @@ _AFTER_FILE: Final = "|".join(
     "(?<=" + "|".join(rf"\.{end}" for end in _FILES if len(end) == size) + ")"
     for size in range(1, 6)
 )
-_AFTER_EXTENSION: Final = "|".join(rf"(?<=\.[A-Za-z][A-Za-z0-9]{{{n}}})" for n in range(8))
 _VALUE: Final = re.compile(
     # What begins no value is passed over fast: small words before a blank, other scripts.
     rf"(?:[a-zß-öø-ÿа-я]++(?=[ \n,])|[^{_W}./~\\:#@%+$€£¥₹₽₩₺−-]++)++"
@@ -139,7 +140,7 @@ _VALUE: Final = re.compile(
     rf"|(?P<mail>(?<![{_W}.%+-])[{_W}.%+-]{{1,64}}+@[{_W}-]++(?:\.[{_W}-]++)++)"
     rf"|(?P<path>(?<![{_W}])(?:[A-Za-z]:\\|\\\\(?=[{_W}]))(?:{_STEP})?+(?:\\{_STEP})*+"
     rf"|{_NO_STEP}(?:~|\.\.?)?+/(?=[{_W}.@~-]){_STEP}(?:/{_STEP})*+/?+"
-    rf"|{_NO_STEP}[{_W}.@][{_W}.@%+~-]*+(?:[/\\]{_STEP})++(?:{_AFTER_EXTENSION})"
+    rf"|{_NO_STEP}[{_W}.@][{_W}.@%+~-]*+(?:[/\\]{_STEP})++{after_extension(8)}"
     rf"|{_NO_STEP}[{_W}][{_W}-]*+(?:\.[{_W}-]++)++(?:{_AFTER_FILE}))"
     rf"|(?P<date>(?<![{_W}])(?:{_DATE}))"
     rf"|(?P<time>(?<![{_W}:.])[0-9]{{1,2}}:[0-9]{{2}}(?::[0-9]{{2}}(?:[.,][0-9]++)?+)?+"
@@ -148,7 +149,7 @@ _VALUE: Final = re.compile(
     rf"|(?<![{_W}:.,])[0-9]{{1,2}}(?: ?h ?[0-9]{{2}}(?![{_W}])"
     r"|[時时点點](?:[0-9]{1,2}分(?![钟鐘間间之の])|半)?+(?![間间])))"
     rf"|(?P<id>(?<![{_W}:])(?:(?:[0-9A-Fa-f]{{0,4}}:){{3,7}}[0-9A-Fa-f]{{1,4}}"
-    r"|[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}"
+    rf"|{UUID}"
     r"|[0-9]++(?:\.[0-9]++)++[-+]?(?:alpha|beta|rc|dev|pre|post|a|b)[.0-9]*+(?<!\.))"
     rf"(?![{_W}:])|(?<![{_W}&])\#[0-9]++(?![{_W}]))"
     rf"|(?P<number>(?<![{_W}])(?:(?<![\])-])[-−])?+(?:{_SIGN} ?)?+{NUMBER}"

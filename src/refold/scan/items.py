@@ -7,6 +7,8 @@ from enum import IntEnum
 from operator import add
 from typing import Final
 
+from refold.scan.patterns import HAN, HANGUL, KANA
+
 # Connectors and word characters are disjoint, so there is one way to match; a run of signs is only
 # looked at from its beginning, so that rows of dots or slashes take linear time.
 _BEFORE: Final = "#$@~./"
@@ -17,10 +19,10 @@ _STOP: Final = re.compile(r"\.(?=[ \n])")
 """A full stop is part of an item only if more of it follows."""
 _BLANKED: Final = bytes(ord(" ") if chr(byte) in _BETWEEN else byte for byte in range(256))
 _UTF_8: Final = ("utf-8", "surrogatepass")
-_CJK: Final = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
+_CJK: Final = re.compile(f"[{KANA}{HAN}{HANGUL}]+")
 _KANA: Final = re.compile(r"[\u3041-\u309f]")
 # In Japanese the script tells where a word ends; hiragana is mostly grammar.
-_JAPANESE: Final = re.compile(r"[\u30a0-\u30ff]{2,}|[\u3400-\u9fff々]{2,}")
+_JAPANESE: Final = re.compile(rf"[\u30a0-\u30ff]{{2,}}|[{HAN}々]{{2,}}")
 _CAMEL: Final = re.compile(r"[a-z][A-Z]|[A-Z][a-z0-9]+[A-Z]")
 _DIGIT: Final = re.compile(r"\d")
 _LETTER: Final = re.compile(r"[^\W\d_]")

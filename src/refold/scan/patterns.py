@@ -35,6 +35,10 @@ def _ranges(belongs: Callable[[str], bool]) -> str:
 UPPER: Final = _ranges(str.isupper)
 LOWER: Final = _ranges(str.islower)
 
+KANA: Final = r"\u3040-\u30ff"
+HAN: Final = r"\u3400-\u9fff"
+HANGUL: Final = r"\uac00-\ud7af"
+"""The scripts of Japanese, Chinese and Korean as classes of characters, without rare ones."""
 IDEOGRAPHS: Final = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 """Chinese characters and Japanese kana: written without spaces between words."""
 
@@ -54,6 +58,12 @@ QUOTED: Final = (
     r'"[^"\n]*+"|“[^“”\n]*+”|„[^„“”\n]*+[“”]|«[^«»\n]*+»|「[^「」\n]*+」|『[^『』\n]*+』'
 )
 """What stands between marks that nothing but a quotation has, the marks included."""
+
+UUID_HEAD: Final = r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}"
+UUID: Final = rf"{UUID_HEAD}[0-9a-fA-F]{{12}}"
+
+TRACEBACK: Final = "Traceback (most recent call last)"
+"""How the trace of a Python program starts."""
 
 _COUNTED: Final = (
     "second minute hour day week byte worker thread node replica instance user request error token "
@@ -157,12 +167,18 @@ ASCII_QUANTITY: Final = re.compile(
 )
 """The same in ASCII, but the unit may be any word: looking it up in `UNIT_WORDS` is faster."""
 
-# Looking back at the extension keeps the path itself possessive, hence linear.
-_AFTER_EXTENSION: Final = (
-    "(?:" + "|".join(rf"(?<=\.[A-Za-z][A-Za-z0-9]{{{n}}})" for n in range(6)) + ")"
-)
+
+def after_extension(longest: int) -> str:
+    """Spell a look back at an extension of at most *longest* characters.
+
+    Looking back keeps the path before it possessive, hence linear.
+    """
+    ends = "|".join(rf"(?<=\.[A-Za-z][A-Za-z0-9]{{{n}}})" for n in range(longest))
+    return f"(?:{ends})"
+
+
 PATH: Final = re.compile(
-    rf"(?<![\w./-])(?:\.{{0,2}}/)?+[\w-]++(?:[./][\w-]++)++{_AFTER_EXTENSION}(?![\w/])"
+    rf"(?<![\w./-])(?:\.{{0,2}}/)?+[\w-]++(?:[./][\w-]++)++{after_extension(6)}(?![\w/])"
 )
 VERSION: Final = re.compile(r"(?<![\w.,])v?[0-9]++\.[0-9]++(?:\.[0-9]++)?(?![\w.])")
 TITLE: Final = re.compile(r"[「『《]([^「」『』《》\n]{1,30})[」』》]")

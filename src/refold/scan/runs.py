@@ -48,6 +48,8 @@ KEY_RUN: Final = RunTest(f"{string.ascii_letters}{string.digits}_-", KEY_LENGTH)
 
 _CHANGE: Final = re.compile(r"[a-z](?=[A-Z0-9])|[A-Z](?=[a-z0-9])|[0-9](?=[A-Za-z])")
 _DIGIT: Final = re.compile("[0-9]")
+_LOWER: Final = re.compile("[a-z]")
+_UPPER: Final = re.compile("[A-Z]")
 _SAMPLE: Final = 4096
 """Randomness shows early: more characters than these are not looked at."""
 
@@ -64,3 +66,13 @@ def churn(word: str) -> float:
 def has_digit(word: str) -> bool:
     """Tell whether *word* has a digit of ASCII."""
     return _DIGIT.search(word) is not None
+
+
+def has_lower(word: str) -> bool:
+    """Tell whether *word* has a small letter of ASCII."""
+    return _LOWER.search(word) is not None
+
+
+def has_upper(word: str) -> bool:
+    """Tell whether *word* has a capital of ASCII."""
+    return _UPPER.search(word) is not None

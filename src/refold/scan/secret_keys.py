@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Final
 
+from refold.scan.patterns import UUID_HEAD
 from refold.scan.runs import Span, churn, has_digit
 
 # What stands before a key is checked in Python: no key begins inside a word.
@@ -83,7 +84,7 @@ _TOKEN: Final = re.compile(
     r"(?P<prefix>[A-Za-z][A-Za-z0-9]{1,14}+)[-_](?P<body>[A-Za-z0-9_-]{20,}+)"
 )
 _KEBAB: Final = re.compile(r"(?<![a-z])[a-z]{2,}+-[a-z]{2,}+-")
-_UUID: Final = re.compile(r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-")
+_UUID: Final = re.compile(UUID_HEAD)
 _PIECE: Final = re.compile(r"[A-Za-z0-9]{16,}+")
 _MIN_CHURN: Final = 0.3
 """How often the kind of character must change behind a prefix; see `secret_looks`. A guess."""

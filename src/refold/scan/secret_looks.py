@@ -12,8 +12,8 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from refold.scan.patterns import IBAN_SIZES, find_ibans
-from refold.scan.runs import RunTest, Span, churn, has_digit
+from refold.scan.patterns import IBAN_SIZES, UUID, find_ibans
+from refold.scan.runs import RunTest, Span, churn, has_digit, has_lower, has_upper
 from refold.scan.secret_names import Grade, Name
 
 _LONG_RUN: Final = RunTest(f"{string.ascii_letters}{string.digits}_+/-", 20)
@@ -29,8 +29,6 @@ _PREFIXED_HEX: Final = re.compile(
     r"[A-Za-z]{1,12}[-_][0-9a-f]{32,128}$|[0-9a-f]{32}-[a-z]{2}[0-9]{1,2}$"
 )
 _CLUSTER: Final = re.compile("[bcdfghjklmnpqrstvwxz]{5}")
-_LOWER: Final = re.compile("[a-z]")
-_UPPER: Final = re.compile("[A-Z]")
 _MIN_DATA: Final = 32
 """Base64 with `/` looks different from a path only if it is this long."""
 _MIN_CHURN: Final = 0.4
@@ -44,7 +42,7 @@ Half of that is enough for letters that nobody can speak."""
 
 _DIGEST: Final = re.compile(
     r"(?<![A-Za-z0-9_+-])(?P<value>(?:0x)?(?:[0-9a-f]{32,512}+|[0-9A-F]{32,512}+)"
-    r"|(?P<prefix>[A-Za-z]{2,12}-)?(?P<id>[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}))"
+    rf"|(?P<prefix>[A-Za-z]{{2,12}}-)?(?P<id>{UUID}))"
     r"(?![A-Za-z0-9_-])"
 )
 _KEY_SIZES: Final = (32, 64, 96, 128)
@@ -98,8 +96,7 @@ def _is_chance(token: str) -> bool:
         return False
     if _PREFIXED_HEX.match(token):
         return True
-    has_lower, has_upper = _LOWER.search(token), _UPPER.search(token)
-    if has_lower and has_upper:
+    if has_lower(token) and has_upper(token):
         is_data = len(token) >= _MIN_DATA and token.find("_") < 0 and token.find("-") < 0
         return churn(token) >= (_MIN_DATA_CHURN if is_data else _MIN_CHURN)
     least = _MIN_CHURN_OF_TWO / 2 if _CLUSTER.search(token.lower()) else _MIN_CHURN_OF_TWO
@@ -184,16 +181,16 @@ def find_password_like(text: str, plain: bytes) -> Iterator[Span]:
         return
     for found in _TOKEN.finditer(text):
         word = found[0]
-        if not has_digit(word) or not _LOWER.search(word):
+        if not has_digit(word) or not has_lower(word):
             continue
         if "&" in word and text.startswith("=", found.end()):
             continue  # the next parameter of an address begins in it
         start, end = found.start(), found.start() + len(word.rstrip("!?"))
         has_mark = _INNER_MARK.search(word) is not None
-        has_upper = _UPPER.search(word) is not None
-        is_plain = has_mark and has_upper and "%" not in word
+        has_capital = has_upper(word)
+        is_plain = has_mark and has_capital and "%" not in word
         if is_plain or (
-            (has_upper or has_mark)
+            (has_capital or has_mark)
             and _is_talk(text, start, end, is_name=_NAME.match(word) is not None)
         ):
             yield start, end

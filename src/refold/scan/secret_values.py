@@ -6,7 +6,8 @@ import re
 from enum import Enum
 from typing import Final
 
-from refold.scan.runs import churn, has_digit
+from refold.scan.patterns import UUID
+from refold.scan.runs import churn, has_digit, has_lower, has_upper
 from refold.scan.secret_names import Grade
 
 
@@ -60,12 +61,10 @@ _TERM: Final = re.compile(
     re.IGNORECASE,
 )
 _FILE: Final = re.compile(r"[\w./-]+\.[a-z]{1,5}(?::[0-9]++)*+$")
-_UUID: Final = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+_UUID: Final = re.compile(UUID)
 _ARGUMENT: Final = re.compile(r"[\w.-]++=|[@/(]|.*[\\<>]|[a-z_]++[0-9]{0,2}$")
 """What stands near such words in talk about code: `legacy=True`, `@host`, `new_password1`."""
 _SYMBOL: Final = re.compile(r"[!@#$%^&*?~+=|]")
-_LOWER: Final = re.compile("[a-z]")
-_UPPER: Final = re.compile("[A-Z]")
 _JOINTS: Final = re.compile(r"(?<=[0-9])[ -](?=[0-9])")
 _BLANK: Final = re.compile(r"\s")
 _HEX: Final = re.compile(r"[0-9a-fA-F]{16,}+$")
@@ -188,14 +187,13 @@ def _is_place(value: str) -> bool:
 
 def _is_strong(value: str) -> bool:
     """Return whether letters are mixed with digits or signs."""
-    kinds = (_LOWER, _UPPER, _SYMBOL)
-    mixed = sum(kind.search(value) is not None for kind in kinds)
+    mixed = has_lower(value) + has_upper(value) + (_SYMBOL.search(value) is not None)
     return mixed + 2 * has_digit(value) >= 3
 
 
 def is_chance(value: str) -> bool:
     """Return whether letters and digits alternate as they do in no word."""
-    if not has_digit(value) or not (_LOWER.search(value) or _UPPER.search(value)):
+    if not has_digit(value) or not (has_lower(value) or has_upper(value)):
         return False
     if _WORDY.match(value) or _FILE.match(value) or _is_place(value):
         return False

@@ -128,49 +128,53 @@ _USER_SIGNS: Final = "-u|-l|-a|--cred|user="
 
 COMMANDS: Final = (
     *(
-        Rule(rf"\b{program}\b{_LINE}{option}{_WORD}", re.I, at=at, read=any_value)
+        Rule(at, rf"(?i)\b{program}\b{_LINE}{option}{_WORD}", any_value)
         for at, program, option in _PROGRAMS
     ),
     Rule(
-        r"\b(?:docker|podman|helm|az|skopeo|cf|oc|gcloud|vault|npm)\b"
+        "",
+        r"(?i)\b(?:docker|podman|helm|az|skopeo|cf|oc|gcloud|vault|npm)\b"
         rf"{_LINE}\blogin\b{_LINE}[ \t]-p[ \t=]++{_WORD}",
-        re.I,
+        any_value,
         signs="login",
-        read=any_value,
     ),
     Rule(
-        rf"\b(?:role|user)\b{_LINE}[ \t]password[ \t]++(?=[\"']){_WORD}",
-        re.I,
+        "role|user",
+        rf"(?i)\b(?:role|user)\b{_LINE}[ \t]password[ \t]++(?=[\"']){_WORD}",
+        any_value,
         signs="password",
-        at="role|user",
-        read=any_value,
     ),
     # Programs that ask for a user with one letter ask for the password with another.
     Rule(
+        "",
         r"-(?<!\S.)(?:[uUl]|-?user(?:name)?|-?login)[ \t=]*+[^\s-][^\s]{0,80}+[ \t]++"
         rf"(?:[^\n|;]{{0,80}}?[ \t])??-[pPwW][ \t=]*+{_WORD}",
+        _no_port,
         signs=_USER_SIGNS,
-        read=_no_port,
     ),
     Rule(
+        "",
         rf"-(?<!\S.)[pPwW][ \t=]++{_WORD}[\"']?[ \t]++"
         r"(?:-[uUl]|--?user(?:name)?|--?login)[ \t=]",
+        _no_port,
         signs=_USER_SIGNS,
-        read=_no_port,
     ),
     Rule(  # as the programs of Samba spell it
+        "",
         r"-(?<!\S.)U[ \t]*+[\\\"']{0,2}[^\s%\"']{1,80}+%(?P<value>[^\s\"'\\|;]{3,200}+)",
+        _no_port,
         signs=_USER_SIGNS,
-        read=_no_port,
     ),
     Rule(
+        "",
         r"(?:-(?<!\S.)(?:[aAuU]|-(?:user|auth|creds|credentials))|user(?<!\S....)(?==))"
         r"[ \t=]++[\\\"']{0,2}"
         r"(?P<user>[\w.@+-]{1,60}+):(?P<value>[^\s\"'\\|;:/]{3,200}+)",
+        _no_user,
         signs=_USER_SIGNS,
-        read=_no_user,
     ),
     Rule(  # piped into a program
+        "echo|printf",
         r"\b(?:echo|printf)[ \t]++(?:-[a-z]{1,3}[ \t]++)?[\\\"']{0,2}(?:[\w.-]{1,32}:)?"
         r"(?P<value>[^\s\"'\\|$]{4,200}+)[\\\"']{0,2}[ \t]*+\|[ \t]*+"
         r"(?:sudo[ \t]++-S|(?:sudo[ \t]++)?chpasswd"
@@ -181,51 +185,52 @@ COMMANDS: Final = (
         r"|[\w./-]{1,40}[^\n|]{0,80}?[ \t](?:--with-token|login|auth)\b"
         r"|pass[ \t]++insert\b"
         r"|[\w./-]{1,40}[ \t]++(?:secrets?|env)[ \t]++(?:add|put|set|create|update)\b)",
-        at="echo|printf",
-        read=any_value,
+        any_value,
     ),
-    Rule(rf":(?<=[\w@+-].)(?!//){_LOGIN_VALUE}", signs=":", read=_login),
+    Rule(
+        "",
+        rf":(?<=[\w@+-].)(?!//){_LOGIN_VALUE}",
+        _login,
+        signs=":",
+    ),
     Rule(  # the same with blanks on both sides
+        "",
         rf"[/|:](?<=[ \t].)[ \t]++{_LOGIN_VALUE}",
+        _login,
         signs=[f"{before}{sign}" for before in " \t" for sign in "/|:"],
-        read=_login,
     ),
     Rule(  # functions that are given a user and a password
-        r"(?:connect(?:ion)?|wifi\w{0,8}\.begin|\bdatabase|credentials?|\bpdo|log_?in|logon"
+        "connect|wifi|database|credential|pdo|login|log_in|logon|signin|sign_in|auth|driver"
+        "|session",
+        r"(?i)(?:connect(?:ion)?|wifi\w{0,8}\.begin|\bdatabase|credentials?|\bpdo|log_?in|logon"
         r"|sign_?in|auth(?:enticate)?|\bdriver|\bsession)[ \t]{0,32}+"
         r"\((?P<arguments>(?:\w{1,40},[ \t]*+)?[\"'][^()\n]{1,300}+)",
-        re.I,
-        at="connect|wifi|database|credential|pdo|login|log_in|logon|signin|sign_in|auth|driver"
-        "|session",
-        read=_argument,
+        _argument,
     ),
     Rule(  # functions that are given a key or a password
-        r"\b(?:fernet|aes|des3?|blowfish|chacha20\w{0,12}|hmac|secretbox|secretkeyspec|cipher"
+        "fernet|aes|des|blowfish|chacha20|hmac|secretbox|secretkeyspec|cipher|createhmac"
+        "|createcipheriv|createdecipheriv|sign|verify|encrypt|decrypt|pbkdf2|scrypt|bcrypt|compare"
+        "|checkpw|hashpw|checkpassword|check_password|setpassword|set_password|makepassword"
+        "|make_password|hashpassword|hash_password",
+        r"(?i)\b(?:fernet|aes|des3?|blowfish|chacha20\w{0,12}|hmac|secretbox|secretkeyspec|cipher"
         r"|create(?:hmac|cipheriv|decipheriv)|sign|verify|encrypt|decrypt|pbkdf2\w{0,8}|scrypt"
         r"|bcrypt|compare|checkpw|hashpw|(?:check|set|make|verify|hash)_?password)(?:\.\w{1,20})?"
         r"\((?:[\"'][\w-]{1,20}[\"'],[ \t]*+|\w{1,20},[ \t]*+)?(?:buffer\.from\()?b?[\"']"
         r"(?P<value>[^\"'\n]{8,200}+)[\"']",
-        re.I,
-        at="fernet|aes|des|blowfish|chacha20|hmac|secretbox|secretkeyspec|cipher|createhmac"
-        "|createcipheriv|createdecipheriv|sign|verify|encrypt|decrypt|pbkdf2|scrypt|bcrypt|compare"
-        "|checkpw|hashpw|checkpassword|check_password|setpassword|set_password|makepassword"
-        "|make_password|hashpassword|hash_password",
-        read=any_value,
+        any_value,
     ),
     Rule(  # typed into a form
-        r"pass(?:word|wd|code|phrase)?(?:\([\w.]{1,40}|\b[^\n]{0,40}?"
+        "pass",
+        r"(?i)pass(?:word|wd|code|phrase)?(?:\([\w.]{1,40}|\b[^\n]{0,40}?"
         r"\.(?:send_?keys|type|fill|set_?(?:value|text)|enter|input|press_sequentially|type_text))"
         r"\([\"'](?P<value>[^\"'\n]{3,120}+)",
-        re.I,
+        any_value,
         signs="assw|assp|assc",
-        at="pass",
-        read=any_value,
     ),
     Rule(  # sent to a prompt
-        r"ass(?:word|phrase|code)[^\n]{0,12}\n?[ \t]*+(?:[^\n]{0,20}?[ \t({;])?"
+        "assword|assphrase|asscode",
+        r"(?i)ass(?:word|phrase|code)[^\n]{0,12}\n?[ \t]*+(?:[^\n]{0,20}?[ \t({;])?"
         r"send(?:line|_keys)?[ \t(]++[\"'](?P<value>(?:[^\"'\n\\]|\\[^rn]){3,120}+)",
-        re.I,
-        at="assword|assphrase|asscode",
-        read=any_value,
+        any_value,
     ),
 )

@@ -9,7 +9,7 @@ from typing import Final
 from refold.scan.patterns import MAIL_HOST
 from refold.scan.runs import Span, has_digit
 from refold.scan.secret_names import Grade
-from refold.scan.secret_rules import Rule, any_value, each_row, no_variable, password
+from refold.scan.secret_rules import Rule, any_value, each_row, password
 from refold.scan.secret_values import Link, can_be_secret, is_chance
 
 _MAX: Final = 1_024
@@ -78,18 +78,20 @@ _HEADER_SIGN: Final = r"[\"'\\\])]{0,4}+[ \t]*+[:=,][ \t]*+[\"'\\]{0,3}"
 
 PLACES: Final = (
     Rule(  # the user and password of an address
+        "://",
         rf"://(?P<user>[^\s/:@\"'<>?#]{{0,{_MAX}}}+)(?P<rest>:[^\s/\"'<>]{{1,{_MAX}}}+|@)",
-        at="://",
-        read=_in_url,
+        _in_url,
     ),
     Rule(
-        r"[?&;#](?:amp;)?(?P<name>[\w.-]{1,40}+)="
+        "",
+        r"(?a)[?&;#](?:amp;)?(?P<name>[\w.-]{1,40}+)="
         rf"(?P<value>[^\s&#\"'<>;`)\]]{{6,{_MAX}}}+)",
-        re.ASCII,
+        _in_query,
         signs="=",
-        read=_in_query,
     ),
     Rule(  # addresses that are secrets themselves
+        "hooks.slack|discord.com/api|discordapp.com/api|webhook.office|api.telegram|hooks.zapier"
+        "|maker.ifttt|oapi.dingtalk|open.feishu",
         r"hooks\.slack\.com/(?:services|workflows|triggers)/(?P<slack>[\w/-]{20,200}+)"
         r"|discord(?:app)?\.com/api/(?:v[0-9]+/)?webhooks/[0-9]{15,22}/"
         r"(?P<discord>[\w-]{30,100}+)"
@@ -99,215 +101,186 @@ PLACES: Final = (
         r"|maker\.ifttt\.com/trigger/[\w-]{1,60}/with/key/(?P<ifttt>[\w-]{10,80}+)"
         r"|(?:oapi\.dingtalk\.com/robot/send\?access_token=|open\.feishu\.cn/open-apis/bot/v2/hook/)"
         r"(?P<robot>[\w-]{20,80}+)",
-        at="hooks.slack|discord.com/api|discordapp.com/api|webhook.office|api.telegram|hooks.zapier"
-        "|maker.ifttt|oapi.dingtalk|open.feishu",
-        read=no_variable,
     ),
     Rule(
-        rf"authorization{_HEADER_SIGN}(?:(?P<scheme>[a-z][a-z0-9-]{{1,20}})[ \t]++)?"
+        "authorization",
+        rf"(?i)authorization{_HEADER_SIGN}(?:(?P<scheme>[a-z][a-z0-9-]{{1,20}})[ \t]++)?"
         rf"(?P<value>[^\s\"'`\\<>]{{4,{_MAX}}}+"
         rf"(?:,?[ \t]++\w{{1,20}}=[^\s\"'`]{{1,{_MAX}}}+)*+)",
-        re.I,
-        at="authorization",
-        read=_authorization,
+        _authorization,
     ),
     Rule(
-        r"\b(?:bearer|basic)[ \t]++(?:\\?\r?\n[ \t]*+)?"
+        "bearer|basic",
+        r"(?i)\b(?:bearer|basic)[ \t]++(?:\\?\r?\n[ \t]*+)?"
         rf"(?P<value>[A-Za-z0-9._~+/-]{{8,{_MAX}}}+=*+)",
-        re.I,
-        at="bearer|basic",
-        read=_bearer,
+        _bearer,
     ),
     Rule(  # a custom header, named after what it holds
-        r"(?<![\w-])x-[\w-]{0,40}?(?:secret|token|password|key)[\"']?[ \t]*+:[ \t]*+[\"']?"
+        "x-",
+        r"(?i)(?<![\w-])x-[\w-]{0,40}?(?:secret|token|password|key)[\"']?[ \t]*+:[ \t]*+[\"']?"
         r"(?P<value>[\w.~+/=-]{8,200}+)",
-        re.I,
-        at="x-",
-        read=password(Link.TIGHT),
+        password(Link.TIGHT),
     ),
     Rule(
-        rf"\b(?:set-)?cookie{_HEADER_SIGN}(?P<pairs>[^\n\"'\\]{{1,{2 * _MAX}}}+)"
+        "set-cookie|cookie|--cookie| -b|\t-b",
+        rf"(?i)\b(?:set-)?cookie{_HEADER_SIGN}(?P<pairs>[^\n\"'\\]{{1,{2 * _MAX}}}+)"
         rf"|(?:--cookie|[ \t]-b)[ \t=]++[\"']?(?P<sent>[^\n\"']{{1,{2 * _MAX}}}+)",
-        re.I,
+        each_row(r"(?P<name>[\w.$-]{1,80}+)=(?P<value>[^;\s,]++)", _cookie),
         signs="cookie| -b ",
-        at="set-cookie|cookie|--cookie| -b|\t-b",
-        read=each_row(r"(?P<name>[\w.$-]{1,80}+)=(?P<value>[^;\s,]++)", _cookie),
     ),
     Rule(  # .netrc
-        r"\b(?:machine\s+\S{1,200}+|default)\s+(?:login|user)\s+\S{1,200}+\s+"
+        "machine|default|login",
+        r"(?i)\b(?:machine\s+\S{1,200}+|default)\s+(?:login|user)\s+\S{1,200}+\s+"
         rf"(?:account\s+\S{{1,200}}+\s+)?password\s+(?P<value>\S{{1,{_MAX}}}+)"
         rf"|\blogin\s+\S{{1,200}}+\s+password\s+(?P<login>\S{{1,{_MAX}}}+)",
-        re.I,
         signs="password |password\t|password\n",
-        at="machine|default|login",
-        read=no_variable,
     ),
     Rule(  # .pgpass
-        r"^[\w.*-]{1,200}+:(?:[0-9]{4,5}+|\*):[\w.*-]{1,100}+:[\w.*@-]{1,100}+:"
+        "",
+        r"(?m)^[\w.*-]{1,200}+:(?:[0-9]{4,5}+|\*):[\w.*-]{1,100}+:[\w.*@-]{1,100}+:"
         rf"(?P<value>[^\s:]{{4,{_MAX}}}+)$",
-        re.M,
         signs=":*:|:5432:|:6432:|:3306:|:5433:",
-        read=no_variable,
     ),
     Rule(  # .htpasswd
+        "",
         r"(?P<value>\$(?:apr1|2[abxy]|5|6|1|y|argon2[a-z]*)\$[^\s:\"']{16,200}+)",
         signs="$apr1$|$2|$1$|$5$|$6$|$y$|$argon2",
-        read=no_variable,
     ),
     Rule(  # passwords of accounts, hashed or not
-        r"(?P<value>(?:pbkdf2[:_-]\w{3,12}|scrypt|bcrypt(?:_sha256)?|argon2\w{0,2}"
+        "pbkdf2|scrypt|bcrypt|argon2|sha256_crypt|sha512_crypt|{",
+        r"(?i)(?P<value>(?:pbkdf2[:_-]\w{3,12}|scrypt|bcrypt(?:_sha256)?|argon2\w{0,2}"
         r"|sha(?:256|512)_crypt)[$:][^\s\"']{20,300}+"
         r"|\{(?:S?SHA(?:256|512)?|S?MD5|CRYPT|PBKDF2[\w-]{0,10})\}[^\s\"']{16,200}+)"
         r"|\{(?:PLAIN|CLEARTEXT|CLEAR)\}(?P<plain>[^\s\"':]{4,120}+)",
-        re.I,
         signs="pbkdf2|crypt|argon2|sha}|sha256}|sha512}|md5}|{plain}|{clear",
-        at="pbkdf2|scrypt|bcrypt|argon2|sha256_crypt|sha512_crypt|{",
-        read=no_variable,
     ),
     Rule(
-        r"^\S{1,80}+[ \t]++\*[ \t]++[\"']?(?P<value>[^\s\"'*]{4,80}+)[\"']?[ \t]++\S{1,40}+$",
-        re.M,
+        "",
+        r"(?m)^\S{1,80}+[ \t]++\*[ \t]++[\"']?(?P<value>[^\s\"'*]{4,80}+)[\"']?[ \t]++\S{1,40}+$",
         signs="chap|pap-secrets",
-        read=no_variable,
     ),
     Rule(
-        r"^[ \t]*+(?:data|stringData):[ \t]*+\n"
+        "",
+        r"(?m)^[ \t]*+(?:data|stringData):[ \t]*+\n"
         rf"(?P<rows>(?:[ \t]++[\w.-]{{1,100}}+:[ \t][^\n]{{1,{8 * _MAX}}}+\n?)++)",
-        re.M,
+        each_row(r":[ \t]++[\"']?(?P<value>[^\s\"'#|>][^\s\"']{2,}+)", any_value),
         signs='kind: secret|"kind": "secret"',
-        read=each_row(r":[ \t]++[\"']?(?P<value>[^\s\"'#|>][^\s\"']{2,}+)", any_value),
     ),
     Rule(  # the secret half of a pair for AWS, in the few lines behind its id
+        "akia|asia",
         r"A[KS]IA[A-Z0-9]{16}(?=(?P<near>[\s\S]{0,240}))",
-        at="akia|asia",
-        read=each_row(
-            r"(?<![A-Za-z0-9/+=])(?P<value>[A-Za-z0-9/+]{40})(?![A-Za-z0-9/+=])", _by_chance
-        ),
+        each_row(r"(?<![A-Za-z0-9/+=])(?P<value>[A-Za-z0-9/+]{40})(?![A-Za-z0-9/+=])", _by_chance),
     ),
     Rule(
+        "",
         r"\"(?:d|p|q|dp|dq|qi|k)\"[ \t]*+:[ \t]*+\"(?P<value>[A-Za-z0-9_-]{16,4096}+)\"",
         signs='"kty"',
-        read=no_variable,
     ),
     Rule(  # Docker and npm
+        '"auth"|_auth',
         r"(?:\"auth\"|_auth)[ \t]*+[:=][ \t]*+[\"']?(?P<value>[A-Za-z0-9+/]{6,2048}+={0,2})",
-        at='"auth"|_auth',
-        read=no_variable,
     ),
     Rule(  # Oracle
-        r"(?:thin:|\b(?:sqlplus|sqlldr|expdp|impdp|rman)[ \t]++(?:-\w++[ \t]++)?)[\w.$]{1,60}+/"
+        "thin:|sqlplus|sqlldr|expdp|impdp|rman",
+        r"(?i)(?:thin:|\b(?:sqlplus|sqlldr|expdp|impdp|rman)[ \t]++(?:-\w++[ \t]++)?)[\w.$]{1,60}+/"
         r"(?P<value>[^\s/@\"']{3,200}+)@",
-        re.I,
-        at="thin:|sqlplus|sqlldr|expdp|impdp|rman",
-        read=no_variable,
     ),
     Rule(
-        r"\b(?:auth|credentials|basic_?auth)[ \t]*+[=:,(][ \t]*+[(\[][ \t]*+[\"'][^\"'\n]{1,80}+"
-        r"[\"'][ \t]*+,[ \t]*+[\"'](?P<value>[^\"'\n]{3,200}+)",
-        re.I,
-        at="auth|credentials|basicauth|basic_auth",
-        read=no_variable,
+        "auth|credentials|basicauth|basic_auth",
+        r"(?i)\b(?:auth|credentials|basic_?auth)[ \t]*+[=:,(][ \t]*+[(\[][ \t]*+"
+        r"[\"'][^\"'\n]{1,80}+[\"'][ \t]*+,[ \t]*+[\"'](?P<value>[^\"'\n]{3,200}+)",
     ),
     Rule(
-        r"\bWIFI:[^\n]{0,120}?\bP:(?P<value>(?:[^;\\\n]|\\.){4,80}+)", at="wifi:", read=no_variable
+        "wifi:",
+        r"\bWIFI:[^\n]{0,120}?\bP:(?P<value>(?:[^;\\\n]|\\.){4,80}+)",
     ),
     Rule(  # addresses of databases
+        "",
         r"(?<![\w/.-])[\w.-]{1,60}+:(?P<value>[^\s:@/\"']{3,120}+)@(?:tcp|udp|unix)\(",
         signs="@tcp(|@udp(|@unix(",
-        read=no_variable,
     ),
     Rule(
+        "",
         r"(?<![\w.:/\\-])(?:[\w.-]{1,60}+[/\\])?[\w.-]{1,60}+:[\"']?"
         r"(?P<value>[^\s:@/\"']{4,120}+)[\"']?@(?:[0-9]{1,3}\.){3}[0-9]{1,3}(?![\w.])",
+        password(),
         signs="|".join(f"@{digit}" for digit in range(10)),
-        read=password(),
     ),
     Rule(  # a row of what a browser knows: address, user, password
-        r"^\"?https?://[^\",\s]{1,300}+\"?,\"?[^\",\n]{1,80}+\"?,\"?"
+        'http|"http',
+        r"(?m)^\"?https?://[^\",\s]{1,300}+\"?,\"?[^\",\n]{1,80}+\"?,\"?"
         r"(?P<value>[^\",\s]{5,80}+)\"?(?:,|$)",
-        re.M,
-        at='http|"http',
-        read=password(),
+        password(),
     ),
     Rule(
-        r"(?:password|passphrase|passcode)[ \t]for[ \t][^\n:]{1,200}+:[ \t]++"
+        "password|passphrase|passcode",
+        r"(?im)(?:password|passphrase|passcode)[ \t]for[ \t][^\n:]{1,200}+:[ \t]++"
         r"(?P<value>\S{4,120}+)[ \t]*+$",
-        re.I | re.M,
+        password(Link.LOOSE),
         signs="word for |phrase for |code for ",
-        at="password|passphrase|passcode",
-        read=password(Link.LOOSE),
     ),
     Rule(  # the code that was sent, or opens a door
-        r"\bcode\b(?<!status code)(?<!error code)(?<!exit code)(?<!return code)"
+        "code",
+        r"(?i)\bcode\b(?<!status code)(?<!error code)(?<!exit code)(?<!return code)"
         r"(?<!response code)(?<!result code)(?<!zip code)(?<!postal code)[^\n.?!0-9]{0,40}?"
         r"\b(?:texted|sms|sent|emailed|mailed|received|got|door|gate|alarm|safe|lock|locker|garage"
         r"|building|entrance|keypad|padlock|lift|elevator|lobby|apartment|flat)\b"
         r"[^\n.?!0-9]{0,30}?(?:\b(?:is|was|are)\b|[:=])[ \t]*+"
         r"(?P<value>[0-9](?:[ -]?[0-9]){3,8}+[#*]?)(?![\w.,]\w)",
-        re.I,
-        at="code",
-        read=no_variable,
     ),
     Rule(
-        rf"\b(?:{_LOCKED})\b[^\n.?!0-9]{{0,30}}?\b(?:{_TYPING})[ \t]++"
+        _LOCKED,
+        rf"(?i)\b(?:{_LOCKED})\b[^\n.?!0-9]{{0,30}}?\b(?:{_TYPING})[ \t]++"
         r"(?P<value>[0-9]{4,8}+[#*]?)(?![\w.,]\w)",
-        re.I,
         signs=_before_blanks(_TYPING),
-        at=_LOCKED,
-        read=no_variable,
     ),
     Rule(  # a file that is named after what it holds, and its first line
-        r"\b(?:cat|more|less|head|type|bat)[ \t]++[^\s|;&<>]{0,200}"
+        _before_blanks("cat|more|less|head|type|bat"),
+        r"(?i)\b(?:cat|more|less|head|type|bat)[ \t]++[^\s|;&<>]{0,200}"
         r"(?:pass|pwd|secret|token|cred|\.key)[^\s|;&<>]*+[ \t]*+\r?\n"
         r"(?P<value>\S{6,200}+)[ \t]*+(?:\r?\n|$)",
-        re.I,
-        at=_before_blanks("cat|more|less|head|type|bat"),
-        read=password(),
+        password(),
     ),
     Rule(  # a command that asks for a secret, and the one word that it is answered with
-        r"^[ \t]*+(?:[^\s$#%>❯]{0,80}+[ \t]?[$#%>❯][ \t]++"
+        "",
+        r"(?im)^[ \t]*+(?:[^\s$#%>❯]{0,80}+[ \t]?[$#%>❯][ \t]++"
         r"|(?:lpass|gopass|pass|op|bw|security)[ \t]++)"
         r"[^\n]{0,160}?(?:pass|pwd|secret|token|cred)[^\n]{0,160}+\r?\n"
         r"(?P<value>\S{6,200}+)[ \t]*+(?:\r?\n|$)",
-        re.I | re.M,
+        password(),
         signs="pass|pwd|secret|token|cred",
         line=True,
-        read=password(),
     ),
     Rule(  # typed by a script
-        r"\bsend\w{0,8}[,( \t\"']++(?P<value>[^\s{}\"']{6,80}+)\{enter\}",
-        re.I,
+        "send",
+        r"(?i)\bsend\w{0,8}[,( \t\"']++(?P<value>[^\s{}\"']{6,80}+)\{enter\}",
+        password(),
         signs="{enter}",
-        at="send",
-        read=password(),
     ),
     Rule(  # a section of a file with a row for each account
-        r"^\[(?:admins?|users?|accounts?|logins?)\][ \t]*+\n"
+        "[admin|[user|[account|[login",
+        r"(?im)^\[(?:admins?|users?|accounts?|logins?)\][ \t]*+\n"
         rf"(?P<rows>(?:[\w.@-]{{1,60}}+[ \t]*+=[ \t]*+[^\n]{{1,{_MAX}}}+\n?)++)",
-        re.M | re.I,
-        at="[admin|[user|[account|[login",
-        read=each_row(r"=[ \t]*+[\"']?(?P<value>[^\s\"',;]{4,120}+)", password()),
+        each_row(r"=[ \t]*+[\"']?(?P<value>[^\s\"',;]{4,120}+)", password()),
     ),
     Rule(  # behind a mail address and a comma
-        rf"(?=@)(?<=[\w.+-])(?<![\w.+-]{{61}}){MAIL_HOST},[ \t]++(?P<value>[^\s,;]{{6,60}}+)",
-        re.I,
-        at="@",
-        read=password(),
+        "@",
+        rf"(?i)(?=@)(?<=[\w.+-])(?<![\w.+-]{{61}}){MAIL_HOST},[ \t]++(?P<value>[^\s,;]{{6,60}}+)",
+        password(),
     ),
     Rule(
-        r"\bnew one is[ \t]++[\"'`]?(?P<value>[^\s\"'`,;]{6,80}+)",
-        re.I,
-        at="new one is",
-        read=password(),
+        "new one is",
+        r"(?i)\bnew one is[ \t]++[\"'`]?(?P<value>[^\s\"'`,;]{6,80}+)",
+        password(),
     ),
     Rule(  # SMTP: what is answered to "Password:", which it spells in base64
+        "334 ugfzc3dvcmq6",
         r"334 UGFzc3dvcmQ6\s{1,4}+(?:C: )?(?P<value>[A-Za-z0-9+/]{4,200}+={0,2})",
-        at="334 ugfzc3dvcmq6",
-        read=no_variable,
     ),
     Rule(  # a key in groups, as people type it into an app
+        "",
         r"(?P<value>[A-Z2-7](?<!\S.)[A-Z2-7]{3}(?: [A-Z2-7]{4}){3,12}+)(?![^\s.,;)\"'])",
+        _with_digit,
         signs="key|secret|scan|authenticator",
-        read=_with_digit,
     ),
 )

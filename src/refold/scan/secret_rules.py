@@ -17,74 +17,6 @@ _VARIABLES: Final = ("$(", "${", "<", "{")
 """How a value begins that is filled in later."""
 
 
-class Rule:
-    """A pattern, and what a text must hold for it: most texts are ruled out without reading them.
-
-    Signs are in lower case, with `|` between. One of *signs* is in every text with such a secret.
-    *at* lists what every match begins with, so that the pattern is only tried there; *line* says
-    that a match begins with the line of a sign. Without *signs*, those of *at* count.
-    """
-
-    def __init__(
-        self,
-        pattern: str,
-        flags: int = 0,
-        *,
-        at: str = "",
-        signs: str | Sequence[str] = "",
-        line: bool = False,
-        read: Reader,
-    ) -> None:
-        signs = signs or at
-        self.signs: Final = tuple(signs.split("|") if isinstance(signs, str) else signs)
-        is_sign = line or at == signs
-        self._at: Final = self.signs if is_sign else tuple(at.split("|")) if at else ()
-        self._line: Final = line
-        self._pattern: Final = re.compile(pattern, flags)
-        self._read: Final = read
-
-    def find(self, text: str, lower: str, seen: Collection[str]) -> Iterator[Span]:
-        """Yield the secrets of a text that has some of the signs, those *seen*."""
-        if not self._at:
-            matches = self._pattern.finditer(text)
-        else:
-            is_seen = self._at is self.signs
-            heads = [head for head in self._at if head in seen] if is_seen else self._at
-            matches = self._matches(text, lower, heads)
-        for found in matches:
-            yield from self._read(found)
-
-    def _matches(self, text: str, lower: str, heads: Sequence[str]) -> Iterator[re.Match[str]]:
-        """Yield what the pattern finds that begins with one of *heads*, or with their lines."""
-        done = 0
-        for place in sorted([place for head in heads for place in _places(lower, head)]):
-            if place >= done:
-                start = lower.rfind("\n", done, place) + 1 or done if self._line else place
-                found = self._pattern.match(text, start)
-                if found is not None:
-                    yield found
-                    done = found.end()
-                elif self._line:
-                    end = lower.find("\n", place)
-                    done = len(lower) if end < 0 else end + 1
-
-
-def _places(lower: str, sign: str) -> Iterator[int]:
-    place = lower.find(sign)
-    while place >= 0:
-        yield place
-        place = lower.find(sign, place + 1)
-
-
-def signs_of(rules: Iterable[Rule]) -> dict[str, list[Rule]]:
-    """Return the rules by each of their signs."""
-    by_sign: dict[str, list[Rule]] = {}
-    for rule in rules:
-        for sign in rule.signs:
-            by_sign.setdefault(sign, []).append(rule)
-    return by_sign
-
-
 def any_value(found: re.Match[str]) -> Iterator[Span]:
     """Take the value, whatever it is."""
     yield found.span(found.lastgroup or 0)
@@ -115,3 +47,68 @@ def each_row(row: str, read: Reader) -> Reader:
             yield from read(found)
 
     return read_block
+
+
+class Rule:
+    """A pattern, and what a text must hold for it: most texts are ruled out without reading them.
+
+    *begins* lists what every match begins with, in lower case with `|` between: the pattern is only
+    tried there. One of *signs* is in every text with such a secret; without them, one of *begins*
+    is. With *line*, a match begins where the line of a sign does.
+    """
+
+    def __init__(
+        self,
+        begins: str,
+        pattern: str,
+        read: Reader = no_variable,
+        *,
+        signs: str | Sequence[str] = (),
+        line: bool = False,
+    ) -> None:
+        self.signs: Final = _split(signs or begins)
+        self._begins: Final = self.signs if line else _split(begins)
+        self._line: Final = line
+        self.pattern: Final = re.compile(pattern)
+        self.read: Final = read
+
+    def find(self, text: str, lower: str, seen: Collection[str]) -> Iterator[Span]:
+        """Yield the secrets of a text that has some of the signs, those *seen*."""
+        heads = [head for head in self._begins if head in seen or head not in self.signs]
+        matches = self._matches(text, lower, heads) if heads else self.pattern.finditer(text)
+        for found in matches:
+            yield from self.read(found)
+
+    def _matches(self, text: str, lower: str, heads: Sequence[str]) -> Iterator[re.Match[str]]:
+        """Yield what the pattern finds that begins with one of *heads*, or with their lines."""
+        done = 0
+        for place in sorted([place for head in heads for place in _places(lower, head)]):
+            if place >= done:
+                start = lower.rfind("\n", done, place) + 1 or done if self._line else place
+                found = self.pattern.match(text, start)
+                if found is not None:
+                    yield found
+                    done = found.end()
+                elif self._line:
+                    end = lower.find("\n", place)
+                    done = len(lower) if end < 0 else end + 1
+
+
+def _split(words: str | Sequence[str]) -> tuple[str, ...]:
+    return tuple(filter(None, words.split("|") if isinstance(words, str) else words))
+
+
+def _places(lower: str, sign: str) -> Iterator[int]:
+    place = lower.find(sign)
+    while place >= 0:
+        yield place
+        place = lower.find(sign, place + 1)
+
+
+def signs_of(rules: Iterable[Rule]) -> dict[str, list[Rule]]:
+    """Return the rules by each of their signs."""
+    by_sign: dict[str, list[Rule]] = {}
+    for rule in rules:
+        for sign in rule.signs:
+            by_sign.setdefault(sign, []).append(rule)
+    return by_sign

@@ -1,7 +1,7 @@
-"""refold in the places where messages are: one module for each framework or SDK.
+"""refold inside frameworks and SDKs: one module each.
 
 Each folds what is sent to the model and leaves the framework's own history alone. All take the
-choices in `refold.integrations.choices`. Nothing of a framework is imported before its module is.
+options in `refold.integrations.choices`. A framework is only imported by its own module.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Google ADK: `App(name=…, root_agent=…, plugins=[RefoldPlugin()])`.
 
-The events of a session stay as they were; only the contents of a request are folded. Give agents
-`RefoldPlugin.tool` as well, so that the model can fetch originals.
+The events of a session stay as they were; only the contents of requests are folded. Also give the
+agents `RefoldPlugin.tool`, so that the model can fetch originals.
 """
 
 from __future__ import annotations

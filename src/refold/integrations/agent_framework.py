@@ -1,8 +1,8 @@
 """Microsoft Agent Framework: `Agent(client=…, compaction_strategy=RefoldStrategy())`.
 
-What the model is sent is folded; the messages that the caller, the session and the response have
-stay as they were. Give the agent `RefoldStrategy.tool` as well, so that the model can fetch
-originals. No message is summed up together with others, so a budget buys less than elsewhere.
+What is sent to the model is folded; the messages of the caller, the session and the response stay
+as they were. Also give the agent `RefoldStrategy.tool`, so that the model can fetch originals.
+Messages are never merged into one summary, so folds save less than in other integrations.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ except ImportError as error:
     raise missing("agent-framework-core", "agent_framework") from error
 
 _ORIGINAL: Final = "_refold_original"
-"""Under this name a message that is sent in short knows the one that it stands for."""
+"""The attribute with which a shortened message refers to its original."""
 
 
 class RefoldStrategy(Integration):
@@ -33,8 +33,8 @@ class RefoldStrategy(Integration):
         """Fetches originals; goes into the tools of the agent."""
 
     async def __call__(self, messages: list[Message]) -> bool:
-        """Put what to send into the list that the framework sends; return whether it changed."""
-        # The list has what was put into it before: every fold starts from the originals.
+        """Replace messages in the list that the framework sends; return whether any changed."""
+        # The list has what earlier calls put into it, and every fold starts from the originals.
         originals = [getattr(message, _ORIGINAL, message) for message in messages]
         mirrored = [_mirror(message) for message in originals]
         folded = await self._afold(mirrored, format=mirror.FORMAT)

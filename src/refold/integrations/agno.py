@@ -2,7 +2,7 @@
 
 A tool result is shortened once, before it is first sent: the short form goes into its
 `compressed_content`, which is what agno sends, and `content` stays as it was. Nothing is asked of a
-model. Give the agent `RefoldCompression.tool` as well, so that the model can fetch originals.
+model. Also give the agent `RefoldCompression.tool`, so that the model can fetch originals.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ except ImportError as error:
     raise missing("agno", "agno") from error
 
 _model: Final[ContextVar[str | None]] = ContextVar("refold_agno_model", default=None)
-"""The model of the run in this task or thread: agno names it only when it asks what to do."""
+"""The model of the run in this task or thread: agno only names it in `should_compress`."""
 
 
 class RefoldCompression(Integration):
@@ -34,7 +34,7 @@ class RefoldCompression(Integration):
         super().__init__(**choices)
         self.compress_tool_results = True
         self.model = "refold"
-        """agno would set its own model if there were none."""
+        """agno would set its own model if this were empty."""
         self.stats: dict[str, Any] = {}
         """Figures of the last pass, as agno shows them."""
         self.tool = self._retrieve_tool()
@@ -58,7 +58,7 @@ class RefoldCompression(Integration):
         return self.should_compress(*given, **named)
 
     def compress(self, messages: Sequence[Message], run_metrics: object = None) -> None:
-        """Write short forms beside the results that no model has seen yet."""
+        """Add short forms to the results that no model has seen yet."""
         del run_metrics
         self._adopt(messages, self._fold(messages, model=_model.get()))
 
@@ -68,7 +68,7 @@ class RefoldCompression(Integration):
         self._adopt(messages, await self._afold(messages, model=_model.get()))
 
     def _adopt(self, messages: Sequence[Message], folded: Sequence[Message]) -> None:
-        """Take over what was made of the fresh results; there is one message for each."""
+        """Copy the short forms of fresh results; there is one message for each."""
         assert self.last is not None, "it was just folded"
         fresh = _fresh(messages)
         for place in fresh:

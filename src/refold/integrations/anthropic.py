@@ -1,8 +1,8 @@
 """Anthropic SDK: `Anthropic(middleware=[RefoldMiddleware()])`, and the same for `AsyncAnthropic`.
 
-Folds the messages of `/v1/messages` and `/v1/messages/count_tokens`; the list that the caller has
-stays as it was. Where a model binds its thinking to what was said before, the provider is told to
-drop thinking rather than to refuse the request, should anything else have changed.
+Folds the messages of `/v1/messages` and `/v1/messages/count_tokens`; the caller's list stays as it
+was. If a model binds its thinking to the messages before it, the provider is told to drop thinking
+rather than refuse the request, should anything else have changed.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def _about(body: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _with(request: APIRequest, body: dict[str, Any]) -> APIRequest:
-    """Return a request with a folded body, and with leave to drop thinking where it is bound."""
+    """Return a request with a folded body that allows the provider to drop bound thinking."""
     thinking = body.get("thinking")
     if not isinstance(thinking, Mapping) or "block_binding" in thinking:
         return request.copy(body=body)

@@ -1,4 +1,4 @@
-"""The choices that every integration takes, resolved for one model, and the packages it needs."""
+"""The options that every integration takes, checked and resolved for a model."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from refold.stores.base import Store
 from refold.stores.opening import open_store
 
 WINDOW_SHARE: Final = 0.6
-"""The share of a window that a conversation gets: the rest is for the answer, the tools and what a
-turn may bring before it can be folded."""
+"""The share of a window that a conversation gets: the rest is for the answer, the tools, and what a
+turn may add before it can be folded."""
 
 
 class Choices(TypedDict, total=False):
-    """What every integration takes, all of it as keywords and optional."""
+    """What every integration takes: keywords, all of them optional."""
 
     profile: Profile
     """`standard` (the default), `lossless` or `classic`; see `Options`."""
@@ -31,9 +31,9 @@ class Choices(TypedDict, total=False):
     window_share: float
     """Without a budget: the share of the model's window that a conversation gets."""
     registry: WindowRegistry
-    """Where the windows of models are looked up."""
+    """Where the context windows of models are looked up."""
     model: str | None
-    """The name of the model, where the framework does not know it, or has another name for it."""
+    """The name of the model, if the framework does not know it or has another name for it."""
     store: Store | str | os.PathLike[str] | None
     """Where originals are kept, or its address; by default a file in the user's data folder."""
     thinking: ThinkingWay
@@ -47,10 +47,10 @@ class Choices(TypedDict, total=False):
 
 
 class CheckedChoices:
-    """The choices of one integration, checked; the store is opened when it is first needed."""
+    """The options of one integration, checked; the store is opened when it is first needed."""
 
     def __init__(self, choices: Choices, **own: Any) -> None:
-        """Take the *choices* of a user, and what the integration itself has to choose."""
+        """Check the *choices* of a user, overridden by the integration's *own*."""
         given: dict[str, Any] = {**choices, **own}
         self._store = given.pop("store", None)
         self.window_share: float = given.pop("window_share", WINDOW_SHARE)
@@ -78,7 +78,7 @@ class CheckedChoices:
         return store
 
     def budget_for(self, model: str | None) -> int | None:
-        """Return the tokens for a conversation with *model*; `None` if its window is not known."""
+        """Return the budget of a conversation with *model*; `None` if its window is unknown."""
         if self.token_budget is not None or model is None:
             return self.token_budget
         window = self.registry.find(model)
@@ -88,7 +88,7 @@ class CheckedChoices:
 
 
 def missing(package: str, extra: str) -> ImportError:
-    """Return the error to raise: it says what to install."""
+    """Return the error to raise if *package* is not installed: it says how to install it."""
     return ImportError(
         f"refold.integrations.{extra} is for {package}, which is not installed: "
         f"pip install 'refold[{extra.replace('_', '-')}]'"

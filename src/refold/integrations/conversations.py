@@ -41,21 +41,21 @@ from refold.tools.retrieve import RetrieveTool, Style, retrieve_tool
 RETRIEVE: Final = "retrieve_original"
 """The name of the tool that every integration offers; its results are never folded."""
 _MOST: Final = 64
-"""How many sessions are kept in memory; of those used longest ago, a new one starts from the whole
-history when it is next asked for."""
+"""How many sessions are kept in memory, the most recently used; one that was dropped starts over
+from the whole history."""
 _log: Final = logging.getLogger("refold.integrations")
 _current: Final[ContextVar[str]] = ContextVar("refold_conversation", default="")
-"""The conversation that was last folded in this task or thread; one for all, for none is freed."""
+"""The conversation last folded in this task or thread. One variable for all: none is ever freed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Folded:
-    """What to send, and what became of it."""
+    """What to send, and figures about it."""
 
     messages: list[Any]
-    """Messages of the types that were given; those that are sent as they are, the same objects."""
+    """Messages of the types that were given; unchanged ones are the same objects."""
     conversation: str = ""
-    """Its name: the framework's, or one of our own."""
+    """Its name: the framework's, or a generated one."""
     report: SessionReport = field(default_factory=SessionReport)
     """Figures, such as `first_changed` and whether thinking was left out."""
 
@@ -68,9 +68,9 @@ class Conversations:
         self._telemetry = Telemetry()
         self._lock = threading.Lock()
         self._tracked: OrderedDict[int, TrackedSession] = OrderedDict()
-        """By the identity of each: the one used longest ago comes first."""
+        """By identity, the least recently used first."""
         self._known: dict[tuple[Kind, bytes], TrackedSession] = {}
-        """By beginning; of several, the session that was last there."""
+        """By beginning: the session that last had it."""
         self._forms = SentForms()
         self._warn_once = WarnOnce()
 
@@ -102,7 +102,7 @@ class Conversations:
             budget = self._budget(model, beside)
             kind = Kind(conversation or "", model or "", format)
             folded = None
-            while folded is None:  # another thread may have taken the session elsewhere
+            while folded is None:
                 tracked = self._find(given, beginnings, kind)
                 folded = self._go_on(tracked, given, beginnings, budget)
         except RefoldError as error:  # such as a store that cannot be opened
@@ -118,7 +118,7 @@ class Conversations:
         return folded
 
     def tool(self, style: Style = "openai") -> RetrieveTool:
-        """Return the retrieval tool, to be described to a model; `retrieve` answers its calls."""
+        """Return the retrieval tool to offer to a model; `retrieve` answers its calls."""
         return retrieve_tool({}, name=RETRIEVE, style=style)
 
     def retrieve(
@@ -128,11 +128,11 @@ class Conversations:
         messages: Sequence[Any] = (),
         conversation: str | None = None,
     ) -> str:
-        """Answer a call of the retrieval tool, for the conversation that it was made in.
+        """Answer a call of the retrieval tool, for the conversation in which it was made.
 
-        That is the one of which these *messages* are the history, or the one with this name, or
-        else the one that was last folded in this task or thread. Nothing of another one is found.
-        What goes wrong is said in the answer, never raised.
+        That is the one with these *messages* as its history, or the one with this name, or else the
+        one last folded in this task or thread. Nothing of any other is found. Errors are part of
+        the answer, never raised.
         """
         try:
             tracked = self._tracked_of(messages, conversation or _current.get())
@@ -158,7 +158,7 @@ class Conversations:
         beginnings: list[bytes],
         budget: int | None,
     ) -> Folded | None:
-        """Fold what is new with a session; `None` if that has gone on otherwise meanwhile."""
+        """Fold what is new with a session; `None` if another thread has taken that elsewhere."""
         model, profile = tracked.kind.model or None, self.choices.options.profile
         record = FoldRecord(tracked.conversation, model, profile)
         with tracked.lock:
@@ -176,7 +176,7 @@ class Conversations:
         return Folded(messages=shown, conversation=tracked.conversation, report=record.report)
 
     def _budget(self, model: str | None, beside: object) -> int | None:
-        """Return what is left for the messages."""
+        """Return what is left for the messages after what is *beside* them."""
         budget = self.choices.budget_for(model)
         if budget is None:
             name = model or ""
@@ -188,7 +188,7 @@ class Conversations:
         return max(0, budget - count(beside if isinstance(beside, str) else spell(beside)))
 
     def _find(self, given: list[Any], beginnings: list[bytes], kind: Kind) -> TrackedSession:
-        """Return the session that goes on with these messages; another one where none does."""
+        """Return the session that these messages continue, or a new one."""
         with self._lock:
             length, tracked = self._longest(beginnings, kind)
         if tracked is not None and tracked.is_foreign(given, beginnings[:length]):
@@ -207,7 +207,7 @@ class Conversations:
         return fresh
 
     def _begin(self, given: list[Any], beginnings: list[bytes], kind: Kind) -> TrackedSession:
-        """Return a session that knows nothing yet."""
+        """Return a session without messages."""
         store, name = self.choices.store, kind.conversation or uuid4().hex
         options = replace(self.choices.options, model=kind.model or None, format=kind.format)
         summarizer = self.choices.summarizer
@@ -223,7 +223,7 @@ class Conversations:
         return TrackedSession(session, forms, name, kind, is_thinking_checked, is_doubted)
 
     def _longest(self, beginnings: list[bytes], kind: Kind) -> tuple[int, TrackedSession | None]:
-        """Return the longest beginning that was seen before, and the session that was there."""
+        """Return the length of the longest beginning seen before, and the session that had it."""
         for length in range(len(beginnings), 0, -1):
             tracked = self._known.get((kind, beginnings[length - 1]))
             if tracked is not None:
@@ -236,7 +236,7 @@ class Conversations:
                 del self._known[tracked.kind, beginning]
 
     def _tracked_of(self, messages: Sequence[Any], conversation: str) -> TrackedSession | None:
-        """Return the session that last showed a conversation: by its history, or by its name."""
+        """Return the session of a conversation, by its history or else by its name."""
         beginnings = name_beginnings(list(messages))
         with self._lock:
             all_tracked = list(reversed(self._tracked.values()))
@@ -250,7 +250,7 @@ class Integration:
     """A base class for integrations, beside that of the framework."""
 
     _own_choices: ClassVar[Mapping[str, Any]] = {}
-    """What the integration itself has to choose."""
+    """Options that the integration sets itself."""
 
     def __init__(self, **choices: Unpack[Choices]) -> None:
         super().__init__()

@@ -1,8 +1,8 @@
 """Haystack: `CompactionHook(RefoldCompactor(), context_window=…)` among the hooks of an `Agent`.
 
-The hook says when, the compactor how. Haystack puts what a compactor returns into the state of the
-agent, so the history does change there; originals are in the store. Give the agent
-`RefoldCompactor.tool` as well, so that the model can fetch them.
+The hook decides when, the compactor how. Haystack puts what a compactor returns into the state of
+the agent, so the history does change there; originals are in the store. Also give the agent
+`RefoldCompactor.tool`, so that the model can fetch them.
 """
 
 from __future__ import annotations
@@ -34,21 +34,21 @@ _log: Final = logging.getLogger("refold.integrations")
 class RefoldCompactor:
     """A `Compactor` for `CompactionHook`; one may serve many agents.
 
-    The hook says how many tokens are wanted, so `token_budget` and `window_share` have no say.
+    The hook says how many tokens are wanted, so `token_budget` and `window_share` have no effect.
     """
 
     def __init__(self, **choices: Unpack[Choices]) -> None:
         self._choices = choices
         self._checked = CheckedChoices(choices, same_count=True)
-        Compressor(self._checked.options)  # refuses what only a session can do
+        Compressor(self._checked.options)  # rejects options that only sessions have
         self.last: Result | None = None
-        """What was done last."""
+        """The result of the last call."""
 
     def compact(
         self, messages: list[ChatMessage], target_tokens: int, token_counter: TokenCounter
     ) -> list[ChatMessage] | None:
         """Return messages that take fewer tokens; `None` if nothing can be saved."""
-        del token_counter  # the engine has to count texts that are no messages
+        del token_counter  # the engine has to count texts that are not messages
         mirrored = [_mirror(message) for message in messages]
         try:
             self.last = compress(
@@ -76,12 +76,12 @@ class RefoldCompactor:
         return await asyncio.to_thread(self.compact, messages, target_tokens, token_counter)
 
     def to_dict(self) -> dict[str, Any]:
-        """Spell the choices, which must be plain values for that."""
+        """Serialize the options, which must be plain values for that."""
         return default_to_dict(self, **self._choices)
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> RefoldCompactor:
-        """Read what `to_dict` has spelled."""
+        """Make a compactor from what `to_dict` returned."""
         made: RefoldCompactor = default_from_dict(cls, data)
         return made
 

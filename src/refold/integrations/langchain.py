@@ -1,7 +1,7 @@
 """LangChain agents: `create_agent(model, tools, middleware=[RefoldMiddleware()])`.
 
 Works in LangGraph and deepagents as well. What is sent to the model is folded; state and
-checkpoints keep every message as it was. Give it before (outside of) middleware that sets cache
+checkpoints keep every message as it was. List it before (outside of) middleware that sets cache
 points.
 """
 
@@ -49,7 +49,10 @@ class RefoldMiddleware(Integration, AgentMiddleware):
         async def aretrieve(runtime: ToolRuntime, **arguments: Any) -> str:
             return await self.conversations.aretrieve(arguments, **_where(runtime))
 
-        for function in (retrieve, aretrieve):  # read at run time, where names are only strings
+        for function in (
+            retrieve,
+            aretrieve,
+        ):  # LangChain reads it at run time, and here annotations are strings
             function.__annotations__["runtime"] = ToolRuntime
         return StructuredTool(
             func=retrieve, coroutine=aretrieve, **describe_retrieve("args_schema")
@@ -57,7 +60,7 @@ class RefoldMiddleware(Integration, AgentMiddleware):
 
 
 def _about(request: ModelRequest) -> dict[str, Any]:
-    """Say which model will read the messages, in which thread, and what stands beside them."""
+    """Return the arguments of a fold: the model, the thread, system prompt and tools."""
     model = request.model
     names = (getattr(model, name, None) for name in ("model_name", "model", "model_id"))
     system = request.system_message

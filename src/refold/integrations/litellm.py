@@ -1,7 +1,7 @@
 """LiteLLM: `litellm.callbacks = [RefoldLogger()]`, or `callbacks: module.instance` in a proxy.
 
 Folds chat completions, Anthropic messages and responses on their way to a deployment, in the proxy
-and in the asynchronous functions of the SDK. LiteLLM asks no callback before a synchronous
+and in the asynchronous functions of the SDK. LiteLLM has no callback before a synchronous
 `completion`: fold there with `RefoldLogger.fold`.
 """
 
@@ -26,7 +26,7 @@ _FORMATS: Final[Mapping[str, tuple[str, str]]] = {
     "responses": ("input", "openai-responses"),
     "aresponses": ("input", "openai-responses"),
 }
-"""By the type of a call: where its messages stand, and how they look."""
+"""By type of call: the key of its messages, and their format."""
 _BESIDE: Final = ("system", "instructions", "tools")
 
 
@@ -51,7 +51,7 @@ class RefoldLogger(SdkIntegration, CustomLogger):
 def _find(
     kwargs: Mapping[str, Any], call_type: CallTypes | None
 ) -> tuple[str, dict[str, Any]] | None:
-    """Return where the messages of a request stand, and what to know of it."""
+    """Return the key of a request's messages, and the arguments of their fold."""
     key, format_ = _FORMATS.get(str(getattr(call_type, "value", "")), ("", ""))
     if not key or not isinstance(kwargs.get(key), list) or kwargs.get("previous_response_id"):
         return None

@@ -1,7 +1,7 @@
 """LlamaIndex: `agent.run(question, memory=RefoldMemory.of(session_id=…))`.
 
-A memory that keeps every message and hands out what the model needs of them. Give the agent
-`memory.tool` as well, so that the model can fetch originals.
+A memory that keeps every message and returns what the model needs of them. Also give the agent
+`memory.tool`, so that the model can fetch originals.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ except ImportError as error:
     raise missing("llama-index-core", "llama_index") from error
 
 _NO_LIMIT: Final = 1_000_000_000
-"""So many tokens no conversation has: nothing is ever moved out of the history."""
+"""More tokens than any conversation has, so that nothing is ever moved out of the history."""
 
 
 class RefoldMemory(Memory):
@@ -31,7 +31,7 @@ class RefoldMemory(Memory):
 
     @classmethod
     def of(cls, session_id: str | None = None, **choices: Unpack[Choices]) -> Self:
-        """Make a memory with the choices of every integration; name the model with *model*."""
+        """Make a memory with the options of every integration; *model* names the model."""
         memory = cls.from_defaults(session_id=session_id, token_limit=_NO_LIMIT)
         assert isinstance(memory, cls), "it is made by this class"
         memory._conversations = Conversations(**choices)
@@ -39,7 +39,7 @@ class RefoldMemory(Memory):
 
     @property
     def last(self) -> Folded | None:
-        """What was handed out last, with its report."""
+        """What was returned last, with its report."""
         return self._last
 
     async def aget(self, input: Any = None, **block_kwargs: Any) -> list[ChatMessage]:

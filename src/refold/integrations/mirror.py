@@ -14,33 +14,33 @@ P = TypeVar("P")
 """A piece of a message, as a framework has it."""
 
 FORMAT: Final = "anthropic"
-"""The shape of the mirror: the one whose blocks can say all that is needed."""
+"""The format of the mirror: its blocks can express all that is needed."""
 _PLACE: Final = "place"
 _ROLES: Final = {"tool": "user", "function": "user", "developer": "system"}
 
 
 def text(place: int, said: str) -> dict[str, Any]:
-    """Mirror what is said."""
+    """Mirror a text."""
     return {"type": "text", "text": said, _PLACE: place}
 
 
 def thought(place: int, said: str) -> dict[str, Any]:
-    """Mirror what a model thought."""
+    """Mirror thinking."""
     return {"type": "thinking", "thinking": said, _PLACE: place}
 
 
 def call(place: int, id_: str, name: str, arguments: object) -> dict[str, Any]:
-    """Mirror a call of a tool."""
+    """Mirror a tool call."""
     return {"type": "tool_use", "id": id_, "name": name, "input": arguments, _PLACE: place}
 
 
 def result(place: int, call_id: str, said: str) -> dict[str, Any]:
-    """Mirror what a tool returned."""
+    """Mirror a tool result."""
     return {"type": "tool_result", "tool_use_id": call_id, "content": said, _PLACE: place}
 
 
 def other(place: int, piece: object) -> dict[str, Any]:
-    """Mirror what is neither: it is counted, and stays."""
+    """Mirror anything else: it is counted, and never changed."""
     return {"type": "other", "said": str(piece), _PLACE: place}
 
 

@@ -1,8 +1,8 @@
 """OpenAI SDK: `OpenAI(http_client=DefaultHttpxClient(transport=RefoldTransport()))`.
 
-The transport folds the bodies of chat completions and responses; the lists that the caller has stay
-as they were. `AsyncRefoldTransport` does the same for `AsyncOpenAI`. Any other SDK on the same HTTP
-library that speaks one of the two APIs can have it as well.
+The transport folds the bodies of chat completions and responses; the caller's lists stay as they
+were. `AsyncRefoldTransport` does the same for `AsyncOpenAI`. Any other SDK on the same HTTP library
+can use it for these two APIs as well.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _SERVER_HELD: Final = ("previous_response_id", "conversation")
 
 
 class _Api(NamedTuple):
-    """One of the two APIs: where its messages stand, and how they look."""
+    """One of the two APIs: the keys of messages and system prompt, and the format."""
 
     key: str
     format: str

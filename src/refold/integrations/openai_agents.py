@@ -1,7 +1,7 @@
 """OpenAI Agents SDK: `RunConfig(call_model_input_filter=RefoldFilter())`.
 
-The session and the run's result keep every item as it was; only what is sent is folded. Give the
-agent `RefoldFilter.tool` as well, so that the model can fetch originals.
+The session and the run's result keep every item as it was; only what is sent is folded. Also give
+the agent `RefoldFilter.tool`, so that the model can fetch originals.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class RefoldFilter(Integration):
         """Fetches originals; goes into the tools of the agent."""
 
     async def __call__(self, data: CallModelData[Any]) -> ModelInputData:
-        """Return what to send; items that do not change are the very objects that were given."""
+        """Return what to send; unchanged items are the same objects."""
         given = data.model_data
         if _is_held_by_server(given.input):
             self._warn_once(_SERVER_HELD)
@@ -67,7 +67,7 @@ def _name_of(model: object) -> str | None:
 
 
 def _is_held_by_server(items: Sequence[Any]) -> bool:
-    """Return whether items answer calls that are not among them."""
+    """Return whether some items are results of calls that are missing."""
     ids = [(str(item.get("type")), item.get("call_id")) for item in items if "call_id" in item]
     called = {id_ for kind, id_ in ids if not kind.endswith("_output")}
     return any(kind.endswith("_output") and id_ not in called for kind, id_ in ids)

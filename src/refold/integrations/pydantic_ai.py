@@ -1,7 +1,7 @@
 """pydantic-ai: `Agent(model, capabilities=[Refold()])`.
 
-Only the request is folded: `all_messages()` has every message as it was. `RefoldCompaction` is the
-same as a compaction strategy of pydantic-ai-harness, whose strategies do change the history.
+Only the request is folded: `all_messages()` has every message as it was. `RefoldCompaction` does
+the same as a compaction strategy of pydantic-ai-harness; those do change the history.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ except ImportError as error:
 
 _FORMAT: Final = "pydantic-ai"
 _HAS_PREPARE: Final = hasattr(AbstractCapability, "prepare_model_request")
-"""Since 2.66: a hook that knows which model serves the request."""
+"""Since 2.66 there is a hook that knows the model of the request."""
 
 
 class Refold(Integration, AbstractCapability[Any]):

@@ -18,17 +18,17 @@ _log: Final = logging.getLogger("refold.integrations")
 
 @dataclass(slots=True)
 class FoldRecord:
-    """What one span records."""
+    """What is reported about one fold."""
 
     conversation: str
     model: str | None
     profile: str
     report: SessionReport = field(default_factory=SessionReport)
     refused: int = 0
-    """Answers of a summarizer that did not pass the gates."""
+    """How many answers of a summarizer did not pass the gates."""
 
     def attributes(self, seconds: float) -> dict[str, Any]:
-        """Return the attributes by name; those of `gen_ai` are OpenTelemetry's own."""
+        """Return the attributes of the span; those in `gen_ai` are OpenTelemetry's own."""
         report = self.report
         attributes = {
             "gen_ai.conversation.id": self.conversation,
@@ -85,7 +85,7 @@ class Telemetry:
 
     @contextmanager
     def span(self, record: FoldRecord) -> Iterator[None]:
-        """Record what happens inside, once the report of *record* is there."""
+        """Report what happens inside the block, which fills in *record*."""
         if self._tracer is None:
             yield
             _log_fold(record)
@@ -106,7 +106,7 @@ class Telemetry:
 
 
 def _log_fold(record: FoldRecord) -> None:
-    """Log what a fold did: figures, and no content."""
+    """Log the figures of a fold, but no content."""
     report = record.report
     _log.debug(
         "%s: %d of %d tokens sent, first changed %d of %d, thinking %s",

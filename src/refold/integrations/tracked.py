@@ -33,36 +33,36 @@ AS_GIVEN: Final = "as given"
 _SEVERAL: Final = "several"
 """Sent in several forms: it is not known which of them an answer was to."""
 _NO_WORDS: Final = GAP
-"""What is left of a message that was all thinking: no provider takes an empty one."""
+"""What is left of a message that was all thinking: providers reject empty ones."""
 _MOST_FORMS: Final = 10_000
-"""How many requests are remembered, at some 200 bytes each: more than agents have under way."""
+"""How many requests are remembered, at about 200 bytes each: more than agents have in flight."""
 _log: Final = logging.getLogger("refold.integrations")
 
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """What was sent last."""
+    """What was sent last: the messages, and where they differ from those given."""
 
     messages: Sequence[Any] = ()
     length: int = 0
-    """Of how many messages it is the view; behind the last fold, one for one."""
+    """How many given messages it stands for; after the last fold, one for one."""
     changed: tuple[tuple[int, str], ...] = ()
-    """The places in it that do not show what was given, and a digest of what they show."""
+    """The places that differ from what was given, with a digest of what is there."""
 
     @property
     def form(self) -> str:
-        """A name for how it differs from what was given."""
+        """A digest of how it differs from what was given."""
         return digest(self.changed) if self.changed else AS_GIVEN
 
     def back_to(self, length: int) -> Sent:
-        """Return what was sent of the first *length* messages, which no fold joins with others."""
+        """Return what was sent of the first *length* messages; no fold joins later ones to them."""
         gone = max(0, self.length - length)
         messages = self.messages[: len(self.messages) - gone]
         changed = tuple(entry for entry in self.changed if entry[0] < len(messages))
         return Sent(messages, self.length - gone, changed)
 
     def followed_by(self, new: Sequence[Any], given: Sequence[Any]) -> Sent:
-        """Return what was sent and then *new* messages, which stand for those that were *given*."""
+        """Return what was sent with *new* messages after it, which stand for those *given*."""
         start = len(self.messages)
         pairs = enumerate(zip(new, given, strict=True), start)
         changed = [(place, digest_of(one)) for place, (one, other) in pairs if one is not other]
@@ -77,7 +77,7 @@ class SentForms:
         self._forms: OrderedDict[bytes, str] = OrderedDict()
 
     def note(self, beginning: bytes, form: str) -> None:
-        """Note in which form a conversation was sent that begins, and ends, like this."""
+        """Remember in which form a conversation with exactly this *beginning* was sent."""
         is_other = self._forms.get(beginning, form) != form
         self._forms[beginning] = _SEVERAL if is_other else form
         self._forms.move_to_end(beginning)
@@ -104,7 +104,7 @@ class FormStore:
         """What was sent while the store failed, and is still to be recorded."""
 
     def note(self, beginning: bytes, form: str) -> None:
-        """Record that what begins, and ends, like this is about to be sent in this form.
+        """Record that a conversation with exactly this *beginning* is about to be sent like this.
 
         If another form is on record, an answer may be to either: that is recorded, too, and also
         where it cannot be read whether there is one.
@@ -123,7 +123,7 @@ class FormStore:
             self._late = {}
 
     def find(self, beginnings: Sequence[bytes]) -> set[str | None]:
-        """Return in which forms conversations were sent that begin, and end, like these.
+        """Return in which forms conversations with exactly these *beginnings* were sent.
 
         The store may know of another process; `None` is for those of which nothing is known.
         """
@@ -163,7 +163,7 @@ class Kind(NamedTuple):
 
 @dataclass(slots=True)
 class TrackedSession:
-    """One session, and the beginnings by which it is found again; it only ever grows."""
+    """One session, and the beginnings by which it is recognized; it only ever grows."""
 
     session: Session
     forms: FormStore
@@ -181,20 +181,20 @@ class TrackedSession:
     sent: Sent = field(default_factory=Sent)
 
     def is_prefix_of(self, beginnings: Sequence[bytes]) -> bool:
-        """Return whether messages with these *beginnings* are those of the session, or follow."""
+        """Return whether messages with these *beginnings* are the session's, or continue it."""
         length = len(self.beginnings)
         return length <= len(beginnings) and (
             not length or beginnings[length - 1] == self.beginnings[-1]
         )
 
     def fold(self, given: list[Any], beginnings: list[bytes], budget: int | None) -> list[Any]:
-        """Return what to send; what is new as it is, if it cannot be folded.
+        """Return what to send for the *given* history; what is new, unfolded if folding fails.
 
         What was sent before is sent again even then: thinking may be bound to it.
         """
         session, sent = self.session, self.sent
         try:
-            if len(session) < sent.length:  # it could not even be told of what was sent
+            if len(session) < sent.length:  # an earlier error kept it from being told what was sent
                 session.extend(given[len(session) : sent.length])
                 session.note_sent()
             session.extend(given[len(session) :])
@@ -221,7 +221,7 @@ class TrackedSession:
         return list(self.sent.messages)
 
     def is_foreign(self, given: Sequence[Any], known: Sequence[bytes]) -> bool:
-        """Return whether a model may have thought about something else than this session has sent.
+        """Return whether a model may have thought about other messages than this session has sent.
 
         *known* are the beginnings of the messages *given* that the session has seen.
         """
@@ -234,7 +234,7 @@ class TrackedSession:
         return self.forms.find([known[length - 1]]) != {self.sent.back_to(length).form}
 
     def branch(self, length: int) -> TrackedSession | None:
-        """Return a session that leaves this one after so many messages, if that is worth it."""
+        """Return a session that branches off after *length* messages; `None` if not worth it."""
         with self.lock:
             if self.session.folded_length > length or 2 * length < len(self.session):
                 return None
@@ -249,19 +249,19 @@ class TrackedSession:
 def name_beginnings(messages: list[Any]) -> list[bytes]:
     """Return a name for each beginning of *messages*: equal beginnings, equal names.
 
-    Only what a message says counts: frameworks write other fields when they save and load it.
+    Only the content of a message counts: frameworks change other fields when they save and load it.
     """
     running = blake2b(digest_size=16)
     names: list[bytes] = []
     for wire in Objects().read(messages):
-        running.update(digest(_what_it_says(wire)).encode())
+        running.update(digest(_content_of(wire)).encode())
         names.append(running.digest())
     return names
 
 
-def _what_it_says(wire: Any) -> object:
+def _content_of(wire: Any) -> object:
     if not isinstance(wire, Mapping):
-        return repr(type(wire))  # whoever reads it will say what is wrong
+        return repr(type(wire))  # the session will say what is wrong
     _, read = read_message(wire) or (None, None)
     if read is None or not read.is_turn:
         return wire
@@ -271,12 +271,12 @@ def _what_it_says(wire: Any) -> object:
 
 
 def digest_of(message: Any) -> str:
-    """Return a digest of a message, be it data or an object."""
+    """Return a digest of a message, whether it is a mapping or an object."""
     return digest(Objects().read([message])[0])
 
 
 def asked_before_thinking(messages: Sequence[Any], format_name: str) -> list[int]:
-    """Return to how many of *messages* each answer is in which a model has thought."""
+    """Return for each answer with thinking how many of *messages* it answered."""
     lengths: list[int] = []
     length = 0
     for place, message in enumerate(messages):
@@ -292,7 +292,7 @@ def asked_before_thinking(messages: Sequence[Any], format_name: str) -> list[int
 
 
 def without_thinking(messages: Sequence[Any], format_name: str) -> list[Any]:
-    """Return *messages* without what a model thought; those that have none are the same objects."""
+    """Return *messages* without thinking; those that have none are the same objects."""
     return [_without_thinking(message, format_name) for message in messages]
 
 
@@ -312,7 +312,7 @@ def _without_thinking(message: Any, format_name: str) -> Any:
 
 
 def read_message(wire: Any, format_name: str = "auto") -> tuple[Format, Reading] | None:
-    """Read one message; `None` if that fails: whoever folds it will say what is wrong."""
+    """Read one message; `None` if that fails: the session will say what is wrong."""
     if not isinstance(wire, Mapping):
         return None
     format_ = recognize([wire]) if format_name == "auto" else find_format(format_name)

@@ -8,14 +8,12 @@ whatever goes wrong is counted, and the output stays as it is.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from refold.tools.arrival import ResultShortener
-
 
 MIN_CHARS: Final = 2_000
 """Shorter texts stay as they are: the saving is not worth loading the engine. A guess, about 500
@@ -86,36 +84,32 @@ def _answer(event: Any, address: str | Path, profile: str, max_tokens: object) -
     from refold.tools.arrival import ResultShortener
     from refold.tools.text_store import TextStore
 
-    amounts = {"results": 1}
+    counts = Counter(results=1)
+    tool, output = event["tool_name"], event["tool_response"]
     with open_originals(address) as store:
         shortener = ResultShortener(
             TextStore(store), profile=profile, max_tokens=int(str(max_tokens))
         )
-        tool, output = event["tool_name"], event["tool_response"]
-        changed = map_texts(tool, output, _shorten_with(shortener, tool == "Read", amounts))
-    _count(address, amounts)
+
+        def shorten(text: str) -> str:
+            is_long = len(text) >= MIN_CHARS
+            short = shortener.shorten(text, is_file=tool == "Read") if is_long else None
+            if short is None:
+                return text
+            counts.update(
+                folded=1, tokens_before=short.tokens_before, tokens_after=short.tokens_after
+            )
+            return short.text
+
+        changed = map_texts(tool, output, shorten)
+    _count(address, counts)
     if changed is output:
         return ""
     answer = {"hookEventName": _EVENT, "updatedToolOutput": changed}
     return json.dumps({"hookSpecificOutput": answer})
 
 
-def _shorten_with(
-    shortener: ResultShortener, is_file: bool, amounts: dict[str, int]
-) -> Callable[[str], str]:
-    def shorten(text: str) -> str:
-        short = shortener.shorten(text, is_file=is_file) if len(text) >= MIN_CHARS else None
-        if short is None:
-            return text
-        done = {"folded": 1, "tokens_before": short.tokens_before}
-        for name, amount in {**done, "tokens_after": short.tokens_after}.items():
-            amounts[name] = amounts.get(name, 0) + amount
-        return short.text
-
-    return shorten
-
-
-def _count(store: str | Path, amounts: dict[str, int]) -> None:
+def _count(store: str | Path, amounts: Mapping[str, int]) -> None:
     from refold.server.originals import add_counts, counts_beside
 
     add_counts(counts_beside(store), amounts)

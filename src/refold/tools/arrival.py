@@ -1,4 +1,4 @@
-"""One tool result, shortened on arrival: before any model has seen it, and never again."""
+"""Shortens a single tool result on arrival: once, before any model has seen it."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from refold.tools.text_store import TextStore, show_short
 
 PROFILES: Final = ("lossless", "standard")
 _MIN_SAVING: Final = 0.1
-"""A result that would not get this much shorter stays as it is: reading another notation has a
-price, too. A guess, the same as that of `CompressionManager`."""
+"""A result that would not get this much shorter stays as it is: another notation is harder to read.
+A guess, the same as in `CompressionManager`."""
 _SEVERE: Final = re.compile(r"\b(?:ERROR|FATAL|CRITICAL|PANIC)\b")
 _AROUND: Final = f" \t\r{GAP}"
-"""What may stand around a line of an excerpt: a short gap has no line of its own."""
+"""What may surround a line in an excerpt: a short gap has no line of its own."""
 _MOST_ERRORS: Final = 200
-"""With more of them, a text is little else than errors: no excerpt is made of it."""
+"""A text with more errors than this is little else: no excerpt is made of it."""
 _WRITTEN_BY_PROGRAMS: Final = frozenset(
     {"build_output", "listing", "log", "search_hits", "stack_trace", "test_run"}
 )
@@ -40,10 +40,10 @@ class ShortResult:
 
 
 class ResultShortener:
-    """Shortens single results; each whole is in the store before its short form is returned.
+    """Shortens single results; the whole text is in the store before its short form is returned.
 
-    With `lossless` a result says all it said. With `standard` it is an excerpt where it would still
-    take more than *max_tokens*, unless the excerpt would miss a line that tells of an error.
+    With `lossless` nothing is left out. With `standard` a result that would still take more than
+    *max_tokens* becomes an excerpt, unless that would omit a line that reports an error.
     """
 
     def __init__(self, text_store: TextStore, *, profile: str, max_tokens: int) -> None:
@@ -56,8 +56,8 @@ class ResultShortener:
     def shorten(self, text: str, *, is_file: bool = False) -> ShortResult | None:
         """Return the short form of *text*, or `None` if it stays as it is.
 
-        The text of a file (*is_file*) may be edited next, which takes its exact words: so it stays
-        as it is, unless a program wrote it, and is never an excerpt.
+        The text of a file (*is_file*) may be edited next, which requires its exact words. So it
+        stays as it is unless a program wrote it, and it never becomes an excerpt.
         """
         if is_file and kind_of(text) not in _WRITTEN_BY_PROGRAMS:
             return None
@@ -80,7 +80,7 @@ class ResultShortener:
 
 
 def _has_errors_of(text: str, excerpt: str) -> bool:
-    """Return whether every line of *text* that tells of an error is in *excerpt*, whole."""
+    """Return whether every line of *text* that reports an error is in *excerpt*, whole."""
     shown = {line.strip(_AROUND) for line in excerpt.split("\n")}
     severe = (line for line in text.split("\n") if _SEVERE.search(line))
     if not all(line.strip(_AROUND) in shown for line in severe):

@@ -23,7 +23,6 @@ from refold.llm.question import Answers, Flow, Judgement, Questions
 from refold.llm.summarizers.base import Summarizer, Summary, SummaryRequest, Usage, usage_of
 from refold.llm.summarizers.limited import Limiter
 from refold.result import ModelReport, RefusedAnswer
-from refold.scan.redaction import hide_secrets
 from refold.scan.tokens.counter import ForgivingCounter, TokenCounter
 from refold.scan.tokens.estimate import estimate_tokens
 
@@ -194,6 +193,8 @@ class Asker:
             self._listener(Event(kind=kind, done=done, total=total, detail=detail))
 
     async def _judge(self, text: str, judged: dict[str, Judgement], tally: Tally) -> str:
+        from refold.scan.redaction import hide_secrets  # only for who has a classifier
+
         assert self.classifier is not None, "nothing is judged without a classifier"
         tally.asked += 1
         await self._judging.slots.acquire()

@@ -8,8 +8,9 @@ from itertools import product
 import pytest
 
 from refold import compress
+from refold.kinds import json_records
 from refold.plan.corpus import index_texts, read_texts
-from refold.plan.open_question import find_asked, find_asking
+from refold.plan.open_question import find_asked, find_asking, find_surroundings
 from tests.conversations import Conversation
 from tests.plan.runs import call, counted, read
 
@@ -107,6 +108,24 @@ def test_what_belongs_to_what_is_asked_about_is_shown(source: str, by: str, shar
         found = shown.find(str(90_000 + 37 * number))
         assert found >= 0, subject
         assert f"fee_{number}" in shown[max(0, found - 400) : found]
+
+
+@pytest.mark.parametrize(
+    ("piece", "record"),
+    [
+        ('"id": 1', '{"id": 1, "berth": {"n": 4}, "rate": 7}'),
+        ('"rate": 7', '{"id": 1, "berth": {"n": 4}, "rate": 7}'),
+        ('"n": 4', '{"n": 4}'),
+        ('{"n": 4', '{"n": 4}'),
+        ('"berth": {"n": 4}', '"berth": {"n": 4}'),
+        ('{"n": 4}, "rate": 7}', '{"id": 1, "berth": {"n": 4}, "rate": 7}'),
+    ],
+)
+def test_a_piece_of_json_belongs_to_its_record(piece: str, record: str) -> None:
+    text = '[{"id": 1, "berth": {"n": 4}, "rate": 7}, {"id": 2, "berth": {"n": 5}, "rate": 8}]'
+    at = text.index(piece)
+    start, end = find_surroundings(text, json_records.KIND.name, (at, at + len(piece)))
+    assert text[start:end] == record
 
 
 def test_names_are_found_without_their_module_and_capital() -> None:

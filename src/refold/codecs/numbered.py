@@ -17,8 +17,9 @@ from typing import Final
 
 from refold.codecs.base import Codec
 from refold.rows import Needs
+from refold.scan.patterns import NUMBERED_LINE
 
-_PADDED: Final = re.compile(r"( {1,12})([1-9]\d{0,6})(→|\t|:|\|)")
+_PADDED: Final = re.compile(rf"( {{1,12}}){NUMBERED_LINE}")
 _PADDED_BELOW: Final = re.compile(rf"\n{_PADDED.pattern}")
 _MIN_LINES: Final = 3
 """Two lines have consecutive numbers by chance. With 2 the recorded results are the same, with 6

@@ -22,11 +22,12 @@ from itertools import takewhile
 from typing import Final
 
 from refold.codecs.base import unreadable
+from refold.scan.patterns import NUMBERED_LINE
 
 _HEADING: Final = "[the earlier read of this file, with these changes]"
 _NUMBERS: Final = "[the earlier read of this file, with these changes; its numbers count on]"
 _SAME: Final = "[the earlier read of this file, unchanged]"
-_NUMBERED: Final = re.compile(r"( *)([1-9]\d{0,6})(→|\t|:|\|)")
+_NUMBERED: Final = re.compile(rf"( *){NUMBERED_LINE}")
 _MAX_CONTEXT: Final = 40
 """How far above a change a line that occurs once is searched."""
 _MAX_SHARE: Final = 0.5

@@ -170,9 +170,6 @@ FRAME: Final = re.compile(
 )
 """A line that names a place in the code: JavaScript and Java, Python, Rust, Go, Ruby."""
 
-TRACEBACK: Final = "Traceback (most recent call last)"
-"""How the trace of a Python program starts."""
-
 LIBRARY: Final = re.compile(
     r"site-packages|dist-packages|/lib(?:64)?/python[0-9]|<frozen |node_modules|node:internal"
     r"|\(internal/|/rustc/|/\.cargo/registry|/usr/local/go/src|/go/pkg/mod/|/libexec/|/gems/"

@@ -27,7 +27,6 @@ from refold.kinds._error_patterns import (
     NEEDLES,
     NEEDS,
     PLAIN_FIELD,
-    TRACEBACK,
     judge_output,
 )
 from refold.kinds._lines import GradesByLine, Spot, tile
@@ -48,6 +47,7 @@ from refold.kinds.base import (
     Pieces,
 )
 from refold.native import scanner
+from refold.scan.patterns import TRACEBACK
 from refold.scan.prefilter import Prefilter
 
 _TO_LOWER: Final = str.maketrans(ascii_uppercase, ascii_lowercase)

@@ -7,6 +7,7 @@ frozen, because many are made for every message, and a frozen one takes twice as
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
@@ -20,6 +21,8 @@ from refold.notation.recognize import has_tag
 PartKind = Literal["text", "result"]
 MediaKind = Literal["image", "audio", "video", "file"]
 
+DERIVED_ID: Final = re.compile(r"m[0-9]+-([0-9a-f]{8})")
+"""The id of a message that has none: its index, which changes as others fold, and its content."""
 _OPEN_FORMATS: Final = frozenset({"plain", "openai-chat", "anthropic"})
 """Shapes of messages that may be the caller's own; others are items of a provider's."""
 _TOOLS: Final = frozenset({"tool", "function"})

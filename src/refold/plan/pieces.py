@@ -9,6 +9,7 @@ from typing import Final
 
 from refold.kinds import PLAIN, TABLE, Grade, KindTable, Pieces, tile
 from refold.notation.marks import GAP, gap, said_times, size_of
+from refold.scan.patterns import HAN, HANGUL, KANA
 from refold.scan.runs import Span
 
 CALL: Final = Grade("call", 1.5, leads=True)
@@ -23,7 +24,7 @@ _MIN_CLAUSE: Final = 20
 tenth of the tokens holds .72 of the answers; with 30 characters .69; with 10, in crumbs, .74."""
 _MIN_DENSE_CLAUSE: Final = 12
 """The same in Chinese, Japanese and Korean, where a character says as much as a syllable."""
-_DENSE: Final = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_DENSE: Final = re.compile(f"[{KANA}{HAN}{HANGUL}]")
 
 _MUST_GLUE: Final = 140
 """What must be shown is cut small: where there is little room, its gravest line still fits."""

@@ -8,6 +8,7 @@ from typing import Final
 from refold.kinds import kind_of
 from refold.messages.formats.base import is_note
 from refold.messages.message import Message
+from refold.scan.patterns import HAN, KANA
 
 MAX_TYPED_WORDS: Final = 150
 """What is longer was hardly typed for this turn; its prose goes by the rules (contract §0)."""
@@ -24,7 +25,7 @@ _NUMBER_SHARE: Final = 0.25
 programs say of files and costs (tried on recorded runs in which both come as the user's)."""
 _NUMBER: Final = re.compile(r"(?<!\S)[^\s\d]*+\d")
 """How a word with a digit begins."""
-_UNSPACED: Final = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\u0e00-\u0eff]")
+_UNSPACED: Final = re.compile(rf"[{KANA}{HAN}\u0e00-\u0eff]")
 """Scripts that put no blanks between words."""
 
 

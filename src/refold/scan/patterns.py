@@ -62,6 +62,8 @@ QUOTED: Final = (
 UUID_HEAD: Final = r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}"
 UUID: Final = rf"{UUID_HEAD}[0-9a-fA-F]{{12}}"
 
+NUMBERED_LINE: Final = r"([1-9]\d{0,6})(→|\t|:|\|)"
+"""The number that a tool puts before a line, and what it writes behind it."""
 TRACEBACK: Final = "Traceback (most recent call last)"
 """How the trace of a Python program starts."""
 

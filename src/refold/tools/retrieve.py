@@ -23,6 +23,7 @@ from refold.api import find_lookup
 from refold.checks import check_choice, check_name, check_whole
 from refold.errors import ConfigError, RefoldError
 from refold.messages.handles import own_part
+from refold.messages.message import DERIVED_ID
 from refold.messages.provenance import ID_PREFIX, LINK_PREFIX, Provenance, make_anchor, read_link
 from refold.messages.restore import Trust, find_folds, find_inner_folds, restore, restore_fold
 from refold.messages.wire import digest, spell
@@ -45,7 +46,6 @@ Style = Literal["openai", "openai_responses", "anthropic"]
 _NAME: Final = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _HANDLE: Final = re.compile(rf"#((?:{ID_PREFIX})?[0-9a-z]{{6,36}})\b")
 _OWN_KEYS: Final = "refold:"  # sessions and links are not for the model
-_DERIVED_ID: Final = re.compile(r"m\d+-([0-9a-f]{8})")
 _DESCRIPTION: Final = (
     "Fetch the whole text behind a shortened message or tool result by its handle. "
     f"{legend()} Give a line range or a search text to get only a part."
@@ -216,7 +216,7 @@ class _Originals:
             keys.append(name)
         kept = [w for w in self._lookup.links(keys).values() if isinstance(w, Mapping)]
         kept += (wire for wire in self._messages if wire.get("id") == name)
-        if not kept and (derived := _DERIVED_ID.fullmatch(name)):
+        if not kept and (derived := DERIVED_ID.fullmatch(name)):
             kept += (wire for wire in self._messages if digest(wire).startswith(derived[1]))
         return kept[0] if kept else None
 

@@ -13,7 +13,7 @@ from refold.llm.gates._counts import in_digits
 from refold.llm.gates._values import values_in
 from refold.llm.gates._words import FUNCTION_WORDS, HELPING_WORDS, words_of
 from refold.scan.facts import MONTH, SENTENCE_END, find_no
-from refold.scan.patterns import LOWER, UPPER
+from refold.scan.patterns import HAN, KANA, LOWER, UPPER
 
 _INSTEAD: Final = (
     "rather than|instead of|anstelle|(?:an)?statt|au lieu d[eu']|plutôt qu[e']|en vez de|"
@@ -85,7 +85,7 @@ _GRAMMAR: Final = re.compile(
 """What Chinese says beside what it is about."""
 _GOING_ON: Final = frozenset("but which who aber mais pero und and et y 但".split())
 _ONLY_NAMES: Final = re.compile(rf"\s*+(?:[{UPPER}][{LOWER}]++\s*+){{1,3}}+")
-_WORD: Final = re.compile(r"[^\W\d_\u3040-\u30ff\u3400-\u9fff]{3,}+")
+_WORD: Final = re.compile(rf"[^\W\d_{KANA}{HAN}]{{3,}}+")
 _PAIR: Final = re.compile(
     r"(?<![\u30a1-\u30ff])[\u30a1-\u30ff]{2,4}"
     r"|(?=([\u3400-\u9fff]{2}))"
@@ -111,10 +111,10 @@ _NO_LIMIT: Final = re.compile(
     r"(?:なければ|なくては)(?:なら|なり)(?:ない|ません)|しか"
 )
 """A no that sets a limit, or none."""
-ASIAN: Final = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
+ASIAN: Final = re.compile(f"[{KANA}{HAN}]")
 DENYING: Final = ("consent", "permission", "success", "presence", "course")
 """Opposites of which the second side is a no."""
-_LETTER: Final = r"[^\W\d_\u3040-\u30ff\u3400-\u9fff]"
+_LETTER: Final = rf"[^\W\d_{KANA}{HAN}]"
 _ASIAN: Final = "\u3000"
 
 

@@ -20,14 +20,15 @@ from refold.llm.gates.base import Source
 from refold.llm.gates.known_names import Names
 from refold.llm.gates.limits_kept import AS_GOOD, LIMIT, changes_in
 from refold.scan.facts import find_no
+from refold.scan.patterns import HAN, KANA
 
 _COUNTING: Final = frozenset("any all every each everyone everybody more than our".split())
 """Words that help others, but say of how many: these are compared."""
 _SMALL: Final = (FUNCTION_WORDS | HELPING_WORDS) - _COUNTING | frozenset(words_of("left out"))
 """Words that are left out or exchanged without another meaning."""
 _TOKEN: Final = re.compile(
-    r"(?P<number>[0-9](?:[0-9.,:/]*[0-9])?)|(?P<sign>[\u3400-\u9fff])|(?P<kana>[\u30a1-\u30ff]++)"
-    r"|(?P<word>[^\W\d_\u3040-\u30ff\u3400-\u9fff]++)"
+    r"(?P<number>[0-9](?:[0-9.,:/]*[0-9])?)"
+    rf"|(?P<sign>[{HAN}])|(?P<kana>[\u30a1-\u30ff]++)|(?P<word>[^\W\d_{KANA}{HAN}]++)"
 )
 _ONE: Final = "一"
 """It is no number where it begins a word; of these each sign stands alone."""

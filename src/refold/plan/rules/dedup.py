@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 
+from refold.messages.message import DERIVED_ID
 from refold.notation.spelling import REFERENCE
 from refold.plan.draft import Draft, Keep, Refer, Segment, Verdict
 from refold.plan.rules.base import RunContext
@@ -14,8 +14,6 @@ from refold.plan.rules.structure import is_kept_by_content
 MIN_CHARS: Final = 200
 """The contract's; a shorter copy costs about what a reference to it does."""
 TARGET_REASON: Final = "duplicate_target"
-_DERIVED_ID: Final = re.compile(r"m[0-9]+-([0-9a-f]{8})")
-"""Index and content; the index is another one once messages before it were folded into one."""
 
 
 def dedup(draft: Draft, context: RunContext) -> Iterator[Verdict]:
@@ -86,5 +84,5 @@ def keep_referred(draft: Draft, _: RunContext) -> Iterator[Verdict]:
 
 def _name(id_: str) -> str:
     """Return what is the same in every round of the id of a message."""
-    derived = _DERIVED_ID.fullmatch(id_)
+    derived = DERIVED_ID.fullmatch(id_)
     return derived[1] if derived else id_

@@ -1,4 +1,4 @@
-"""The command line: one file a command, loaded when it is asked for."""
+"""The command line: one file per command, loaded when the command is run."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "mcp": "refold.cli.mcp",
     "wrap": "refold.cli.wrap",
 }
-"""Every command and the module whose `command` it is, in the order of the help."""
+"""Each command and the module that defines it as `command`, in the order of the help."""
 
 _OK: Final = 0
 _ERROR: Final = 1
@@ -77,7 +77,7 @@ files of Claude Code and Codex, and what compress --json writes.
 
 
 class _Commands(click.Group):
-    """Imports a command's module only when that command, or the list of all, is asked for."""
+    """Imports the module of a command only when that command, or the list of all, is needed."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Name the commands in the order of the table."""
@@ -97,7 +97,7 @@ class _Commands(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command that is asked for; for a name that is none, name the nearest."""
+        """Find the command; for an unknown name, suggest the nearest one."""
         name = args[0]
         if name not in COMMANDS and not name.startswith("-"):
             near = get_close_matches(name.lower(), COMMANDS, n=1)
@@ -107,7 +107,7 @@ class _Commands(click.Group):
 
 
 def _form() -> str:
-    """Return whether the scanner in C was built; it is found, not loaded."""
+    """Return whether the scanner in C was built, without loading it."""
     return "interpreted" if importlib.util.find_spec("refold._scan") is None else "compiled"
 
 
@@ -132,7 +132,7 @@ def main(args: Sequence[str] | None = None) -> int:
         error.show()
         return error.exit_code
     except RefoldError as error:
-        from refold.cli.terminal import clean  # what an error quotes is data
+        from refold.cli.terminal import clean  # an error may quote data
 
         click.echo(f"refold: {clean(str(error))}", err=True)
         return _OVER_BUDGET if isinstance(error, BudgetError) else _ERROR
@@ -140,10 +140,10 @@ def main(args: Sequence[str] | None = None) -> int:
         click.echo("refold: interrupted", err=True)
         return _INTERRUPTED
     except OSError as error:
-        # Errors of files are reported where they are opened, so this is standard output.
-        # Python would complain once more when it flushes it at the end.
+        # Errors of other files are reported where they are opened, so this is standard output.
+        # Without this, Python would report the error again when it flushes the stream at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        if not isinstance(error, BrokenPipeError):  # else whoever read our output has gone
+        if not isinstance(error, BrokenPipeError):  # else the reader of our output is gone
             with suppress(OSError):
                 click.echo(f"refold: cannot write to standard output: {error.strerror}", err=True)
         return _ERROR
@@ -151,9 +151,9 @@ def main(args: Sequence[str] | None = None) -> int:
 
 
 def _replace_closed_streams() -> None:
-    """Put a stream that fails when it is used in the place of one that was closed by the shell.
+    """Replace streams that the shell closed, which are `None` in Python, by ones that fail on use.
 
-    Python has `None` there. Nobody can read standard error then, so what is said on it is lost.
+    Messages to a closed standard error are lost.
     """
     if sys.stdin is None:
         sys.stdin = os.fdopen(os.open(os.devnull, os.O_WRONLY))
@@ -165,11 +165,11 @@ def _replace_closed_streams() -> None:
 
 _HANDLER: Final = "refold.plain"
 _PLAIN: Final = str.maketrans("…→←–—−─│█░·×±✓✗", "~><----|#.*x+v!")
-"""Each as wide as what it stands for, so that columns stay straight."""
+"""Each is as wide as the character that it replaces, so that columns stay aligned."""
 
 
 def never_fail_to_print(*streams: TextIO) -> None:
-    """Let *streams* show a plain character, or a question mark, instead of a traceback."""
+    """Let *streams* print a plain character or a question mark for what they cannot encode."""
     codecs.register_error(_HANDLER, _replace)
     for stream in streams:
         reconfigure = getattr(stream, "reconfigure", None)

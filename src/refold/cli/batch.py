@@ -22,23 +22,23 @@ from refold.batch.job import Job, Report, Shard
 from refold.batch.output import REJECTED
 from refold.batch.run import ENGINES, BatchResult, run_batch
 from refold.cli import SET_ASIDE
-from refold.cli.files import write_json
-from refold.cli.options import (
-    Share,
-    fold_options,
+from refold.cli.options import Share, fold_options, make_options, store_option
+from refold.cli.terminal import (
+    action_word,
+    clean,
     json_option,
-    make_options,
+    make_console,
     quiet_option,
-    store_option,
+    say,
+    write_json,
 )
-from refold.cli.terminal import action_word, clean, make_console, say
 from refold.report.pieces import say_count
 from refold.stores.opening import read_keys
 
 _SLOWEST: Final = 3
-"""How many of the slowest records are named: enough to see a pattern. A guess."""
+"""How many of the slowest records are listed: enough to see a pattern. A guess."""
 _LOG_SECONDS: Final = 30.0
-"""Between two lines of progress in a log: seldom enough to be read. A guess."""
+"""Time between two lines of progress in a log: rare enough to be read. A guess."""
 
 _EPILOG = """\b
 Examples:
@@ -158,7 +158,7 @@ def command(
 
 
 def _summary(result: BatchResult, price: float | None) -> dict[str, Any]:
-    """Gather what the table and the JSON say."""
+    """Collect the figures for the table and the JSON."""
     totals = result.manifest["totals"]
     saved = totals["tokens_before"] - totals["tokens_after"]
     return {
@@ -177,7 +177,7 @@ def _summary(result: BatchResult, price: float | None) -> dict[str, Any]:
 
 
 def _draw(summary: Mapping[str, Any]) -> Table:
-    """Draw the sums of a batch: records, tokens, money, kinds, the slowest, errors."""
+    """Draw the totals of a batch."""
     table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
     table.add_column(style="dim")
     table.add_column()
@@ -210,14 +210,14 @@ def _rows(summary: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 class BatchProgress:
-    """Counts what is done of a batch, and shows nothing of it."""
+    """Counts the progress of a batch without showing it."""
 
     def __init__(self) -> None:
         self.records = self.done = self.before = self.total = 0
-        """Records, and bytes of input: done so far, done by earlier runs, and in all."""
+        """Records so far, and bytes of input: done so far, done by earlier runs, and in total."""
 
     def start(self, shards: Sequence[Shard], done: Sequence[Report]) -> None:
-        """Begin with all shards, and the reports of those that an earlier run has done."""
+        """Begin with all shards, and the reports of those that an earlier run finished."""
         self.total = sum(shard.size for shard in shards)
         for report in done:
             self._add(report)
@@ -225,7 +225,7 @@ class BatchProgress:
         self.show()
 
     def advance(self, report: Report) -> None:
-        """Count a shard that is done."""
+        """Count a finished shard."""
         self._add(report)
         self.show()
 
@@ -234,7 +234,7 @@ class BatchProgress:
         self.done += report.shard.size
 
     def show(self) -> None:
-        """Show how far it is."""
+        """Show the progress."""
 
 
 class _Bar(BatchProgress):
@@ -248,7 +248,7 @@ class _Bar(BatchProgress):
 
 
 class _Log(BatchProgress):
-    """Says now and then how far it is, and when it will be done."""
+    """Logs the progress and the remaining time every now and then."""
 
     def __init__(self, what: str, clock: Callable[[], float]) -> None:
         super().__init__()
@@ -272,7 +272,7 @@ class _Log(BatchProgress):
 def counting(
     what: str, *, quiet: bool, clock: Callable[[], float] = time.monotonic
 ) -> Iterator[BatchProgress]:
-    """Show progress in the way that fits standard error."""
+    """Show progress as a bar on a terminal, and as lines in a log."""
     if quiet or not sys.stderr.isatty():
         yield BatchProgress() if quiet else _Log(what, clock)
         return

@@ -18,8 +18,6 @@ from refold.cli.files import (
     check_out,
     embedded_entries,
     find_known,
-    is_missing,
-    is_same_file,
     is_stream,
     open_embedded,
     read_document,
@@ -42,11 +40,10 @@ from refold.cli.options import (
     fold_options,
     make_options,
     out_option,
-    quiet_option,
     set_budget,
     store_option,
 )
-from refold.cli.terminal import clean, count_of, percent_saved, say, working
+from refold.cli.terminal import clean, count_of, percent_saved, quiet_option, say, working
 from refold.errors import FormatError, NestingError, StoreError
 from refold.messages.provenance import LINK_PREFIX, read_link, read_provenance
 from refold.result import ModelReport
@@ -54,7 +51,7 @@ from refold.scan.tokens.choose import encoding_for
 from refold.stores import Store
 from refold.stores.base import OpenStore
 from refold.stores.codec import MAX_DEPTH, encode_value
-from refold.stores.opening import is_file, open_store, without_secrets
+from refold.stores.opening import is_file, is_missing, is_same_file, open_store, without_secrets
 from refold.stores.sqlite_file import copy_entries
 from refold.stores.upkeep import copy_store
 
@@ -131,7 +128,7 @@ def command(
         with working("folding", chars=len(document.text()), quiet=quiet) as progress:
             folded = fold_file(document, options, chosen, progress, summarizer=summarizer)
         if not folded.is_changed and any(map(may_be_folded, document.messages)):
-            chosen.put({})  # so that `uncompress` finds a store, and in it that nothing is missing
+            chosen.put({})  # creates the store, so that `uncompress` does not report it as missing
         write_text(_spell(folded, document, as_json), out, file)
     say(_summary(folded, place, options.model), quiet=quiet)
     if folded.result.model is not None:
@@ -142,7 +139,7 @@ def command(
 def _choose_store(
     document: Document, out: str | None, store: str | None, as_json: bool, stack: ExitStack
 ) -> tuple[Store, str]:
-    """Return where the originals go, and how to call that place."""
+    """Return the store for the originals, and how to name it to the user."""
     if store is not None:
         return stack.enter_context(open_store(store)), without_secrets(store)
     if as_json or out is None:
@@ -161,7 +158,7 @@ def _spell(folded: FoldedFile, document: Document, as_json: bool) -> str:
 
 
 def _join(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
-    """Put the originals of an earlier round and of this one together; none may get lost."""
+    """Merge the originals of an earlier round with those of this one; none may get lost."""
     for key, value in new.items():
         if key in old and old[key] != value:
             raise StoreError(
@@ -182,7 +179,7 @@ def _summary(folded: FoldedFile, place: str, model: str | None) -> str:
 
 
 def _tell_model(report: ModelReport, name: str) -> str:
-    """Say what became of the model's answers; what went wrong with it comes last."""
+    """Summarize what became of the model's answers; failures come last."""
     used = report.accepted + report.repaired
     asked = "1 text" if report.asked == 1 else f"{report.asked:,} texts"
     said = f"{clean(name)} was asked about {asked}: {used:,} answers used"
@@ -196,7 +193,7 @@ def _tell_model(report: ModelReport, name: str) -> str:
 
 
 class _Sidecar:
-    """A store beside a file: it is there once something is put into it, not before."""
+    """A store beside a file, created by the first put."""
 
     def __init__(self, path: Path, stack: ExitStack) -> None:
         self._path = path
@@ -204,11 +201,11 @@ class _Sidecar:
         self._store: OpenStore | None = None
 
     def put(self, entries: Mapping[str, Any]) -> None:
-        """Keep *entries*, in a new file if need be."""
+        """Keep *entries*; creates the file if necessary."""
         self._open().put(entries)
 
     def get(self, keys: Iterable[str]) -> dict[str, Any]:
-        """Return what is known; nothing while there is no file."""
+        """Return what is known, which is nothing while there is no file."""
         if self._store is None and not self._path.exists():
             return {}
         return self._open().get(keys)
@@ -220,7 +217,7 @@ class _Sidecar:
 
 
 def _inherit(document: Document, source: str, target: str) -> None:
-    """Let a store know what is known of the originals of *source*: its stand-ins travel along."""
+    """Copy the known originals of *source* into a store: its stand-ins may be folded again."""
     known = sidecar_of(source)
     if document.verbatim is not None:
         with open_store(target) as store:
@@ -235,7 +232,7 @@ def _inherit(document: Document, source: str, target: str) -> None:
 
 @contextmanager
 def _locating_nesting_errors(document: Document) -> Iterator[None]:
-    """Say which line a store refuses, and where else its originals could be kept."""
+    """Add to an error which line is nested too deeply, and where its originals could be kept."""
     try:
         yield
     except NestingError as error:
@@ -256,9 +253,9 @@ def _is_storable(wire: Any) -> bool:
 
 
 def _embed_originals(document: Document, path: str, store_path: str | None) -> Document:
-    """Return *document* with the originals of its stand-ins in it, wherever they are now.
+    """Return *document* with the originals of its stand-ins embedded, wherever they are now.
 
-    A store that is not there yet is no place to look.
+    A store that does not exist yet is not searched.
     """
     known = None if store_path is None or is_missing(store_path) else store_path
     with ExitStack() as stack:
@@ -272,7 +269,7 @@ def _embed_originals(document: Document, path: str, store_path: str | None) -> D
 
 
 def _verbatim(messages: Iterable[Mapping[str, Any]], found: Mapping[str, Any]) -> dict[str, Any]:
-    """Name the originals that a store had by the ids that the stand-ins call them."""
+    """Map the originals found in a store by the ids that the stand-ins use for them."""
     notes = {key: found[key] for key in found if key.startswith((LINK_PREFIX, LINES_PREFIX))}
     links = [read_link(notes[key]) for key in notes if key.startswith(LINK_PREFIX)]
     wires = [*messages, *(wire for wire in found.values() if isinstance(wire, Mapping))]

@@ -9,10 +9,10 @@ import click
 from rich.table import Table
 from rich.text import Text
 
-from refold.cli.files import read_document, write_json
+from refold.cli.files import read_document
 from refold.cli.folding import locating_errors
-from refold.cli.options import file_argument, format_option, json_option, model_option
-from refold.cli.terminal import ROLE_COLOURS, clean, make_console, working
+from refold.cli.options import file_argument, format_option, model_option
+from refold.cli.terminal import ROLE_COLOURS, clean, json_option, make_console, working, write_json
 from refold.messages.formats import load
 from refold.plan.token_count import CountedTexts, Share, break_down
 from refold.report.pieces import say_count
@@ -22,7 +22,7 @@ from refold.scan.tokens.estimate import estimate_tokens
 _SHARE_CHARS: Final = 28
 """The longest bar of a share."""
 _SHARES_CHARS: Final = 50
-"""What stands around the bars of the shares."""
+"""The width of what is around the bars of the shares."""
 
 _EPILOG = """\b
 Examples:
@@ -69,7 +69,7 @@ def command(*, file: str, format_name: str | None, model: str | None, as_json: b
 
 
 def _draw_shares(shares: Sequence[Share], width: int) -> Table:
-    """Draw where tokens go as a bar chart."""
+    """Draw where the tokens are as a bar chart."""
     total = sum(share.tokens for share in shares)
     most = max(share.tokens for share in shares)
     chars = min(_SHARE_CHARS, width - _SHARES_CHARS)

@@ -38,14 +38,14 @@ from refold.stores import MemoryStore
 
 SESSION: Final = "demo_session.jsonl"
 _SHOWN: Final = ("compressed", "code_split", "contradicted")
-"""The actions that are shown with their texts, one message each."""
+"""The actions that are illustrated by a message each."""
 
 _NARROW: Final = 100
-"""Two panels stand side by side from this width on; below, their lines would break."""
+"""From this width on, two panels fit side by side."""
 _LEFT_CHARS: Final = 46
-"""What the columns left of the reason take."""
+"""The width of the columns left of the reason."""
 _MIN_EXCERPT: Final = 16
-"""In less room a text says nothing, and its column is left out."""
+"""With less room, the column of texts is left out."""
 
 _EPILOG = """\b
 Examples:
@@ -79,7 +79,7 @@ def command() -> int:
 
 
 def _choose(rows: Sequence[Row]) -> Iterable[Row]:
-    """Choose for each action worth showing the message that became shortest."""
+    """Choose the message that shrank most for each of the actions."""
     for action in _SHOWN:
         these = [row for row in rows if row.action == action]
         if these:
@@ -87,7 +87,7 @@ def _choose(rows: Sequence[Row]) -> Iterable[Row]:
 
 
 def _prove(console: Console, document: Document, folded: FoldedFile, store: MemoryStore) -> bool:
-    """Unfold from the store and compare bytes: the messages as JSON, and the whole file."""
+    """Unfold from the store and compare bytes, of the messages as JSON and of the whole file."""
     unfolded = unfold_file(folded.document, store, one_layer=False).document
     is_same = True
     for name, before, after in (
@@ -156,7 +156,7 @@ def _panel(text: str, title: str, colour: str, width: int, height: int) -> Panel
 
 
 def _fit(text: str, width: int, height: int) -> Iterable[str]:
-    """Wrap *text* into at most *height* lines; what is left out is counted."""
+    """Wrap *text* into at most *height* lines; the last one says how much is left out."""
     lines = [
         piece
         for line in text.split("\n")

@@ -30,10 +30,10 @@ from refold.report.changes import Pair, pair_lines
 from refold.report.story import Row
 
 _MIN_BESIDE: Final = 72
-"""On a narrower terminal the lines stand below each other, as in a patch."""
+"""On a narrower terminal the lines are below each other, as in a patch."""
 _HEAD_LINES: Final = 4
 _TAIL_LINES: Final = 2
-"""What is shown of a long run of lines that are all the same, or all gone."""
+"""How much is shown of a long run of lines that are all unchanged, or all dropped."""
 
 _EPILOG = """\b
 Examples:
@@ -78,7 +78,7 @@ def _draw_head(row: Row) -> Text:
 
 
 def draw_changes(row: Row, width: int, *, full: bool) -> Text:
-    """Draw the lines of a text before and after: side by side, or as a patch where it is narrow."""
+    """Draw the lines of a text before and after: side by side, or as a patch if too narrow."""
     found = pair_lines(clean(row.before), clean(row.after))
     pairs = found if full else _shorten(found)
     draw = _draw_beside if width >= _MIN_BESIDE else _draw_below
@@ -86,7 +86,7 @@ def draw_changes(row: Row, width: int, *, full: bool) -> Text:
 
 
 def _shorten(pairs: Iterable[Pair]) -> Iterator[Pair | int]:
-    """Put the number of lines in the place of the middle of a long run."""
+    """Replace the middle of each long run by its number of lines."""
     for _, run in groupby(pairs, lambda pair: (pair.is_same, pair.after is None)):
         lines = list(run)
         is_dull = lines[0].is_same or lines[0].after is None

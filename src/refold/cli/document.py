@@ -26,25 +26,24 @@ _EXPECTED: Final = (
 )
 _NO_KEY: Final = "Expecting property name enclosed in double quotes"
 _FOUND_CHARS: Final = 40
-"""How much an error quotes of what was found in the place of JSON: a line of an error must fit on a
-terminal."""
+"""How many characters an error quotes where it expected JSON: it must fit on a line."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Item:
-    """One record: its exact text, what it says, and the text up to the next one."""
+    """One record: its exact text, its value, and the text up to the next record."""
 
     raw: str
     wire: Any
     gap: str
     line: int = 0
-    """Where it begins in the file; 0 for records that were never there."""
+    """The line where it begins in the file; 0 for records that never were in a file."""
     above: frozenset[str] = frozenset()
-    """Digests of the stand-ins it was unfolded from: nothing is unfolded from itself."""
+    """Digests of the stand-ins it was unfolded from; they prevent endless unfolding."""
     link: str = ""
-    """The key of its provenance, if it reads like a stand-in and cannot carry any."""
+    """The key of its provenance, if it reads like a stand-in but cannot carry provenance."""
     is_final: bool = False
-    """Whether unfolding it was tried in vain."""
+    """Whether unfolding it has failed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,12 +55,12 @@ class Document:
     head: str = ""
     tail: str = ""
     gap: str = "\n"
-    """What usually stands between two records."""
+    """The usual text between two records."""
     style: Style = field(default_factory=Style)
     verbatim: Mapping[str, Any] | None = None
     """Originals that came in the same file (what `compress --json` writes)."""
     conversation: str | None = None
-    """The name that its originals are kept under, if the caller gave one."""
+    """The name under which its originals are kept, if the caller gave one."""
 
     @property
     def messages(self) -> list[Any]:
@@ -117,7 +116,7 @@ def _parse(text: str, name: str) -> tuple[Document, Mapping[str, Any]]:
 
 
 def _is_lines(text: str, start: int) -> bool:
-    """Return whether the first line is a record of its own and not an object that is the file."""
+    """Return whether the first line is a record, and not an object that is the whole file."""
     feed = text.find("\n", start)
     first = text[start : len(text) if feed < 0 else feed].strip(BLANKS)
     try:
@@ -133,7 +132,7 @@ def _is_lines(text: str, start: int) -> bool:
 
 
 def _is_record(value: Mapping[str, Any]) -> bool:
-    """Return whether this is a message or a record of a session, not an object around them."""
+    """Return whether this is a message or a session record, not an object around them."""
     return "role" in value or "type" in value or "parts" in value
 
 
@@ -164,7 +163,7 @@ def _parse_object(text: str, start: int, name: str) -> tuple[Document, Mapping[s
 
 
 def _read_key(text: str, place: int) -> tuple[str, int]:
-    """Read the key of a member; return it and where its value begins."""
+    """Read the key of a member; return it and the position of its value."""
     if not text.startswith('"', place):
         raise JSONDecodeError(_NO_KEY, text, place)
     key, place = _DECODER.raw_decode(text, place)
@@ -172,7 +171,7 @@ def _read_key(text: str, place: int) -> tuple[str, int]:
 
 
 def _scan_list(text: str, start: int) -> tuple[list[_Span], int]:
-    """Return the elements of the list at *start*, and the place behind its bracket."""
+    """Return the elements of the list at *start*, and the position after its bracket."""
     spans: list[_Span] = []
     place = _skip(text, start + 1)
     if text[place : place + 1] == "]":
@@ -187,7 +186,7 @@ def _scan_list(text: str, start: int) -> tuple[list[_Span], int]:
 
 
 def _scan_lines(text: str, start: int) -> Iterator[_Span]:
-    """Yield the record of each line that has one; only a line feed ends a line."""
+    """Yield the record of each line that is not blank; only a line feed ends a line."""
     place = start
     while place < len(text):
         feed = text.find("\n", place)
@@ -205,7 +204,7 @@ def _scan_lines(text: str, start: int) -> Iterator[_Span]:
 
 
 def _document(text: str, name: str, spans: list[_Span], end: int, *, lines: bool) -> Document:
-    """Cut *text* at the borders of its records; *end* is where the list that holds them ends."""
+    """Cut *text* at the boundaries of its records; *end* is where the list of them ends."""
     stops = [span.start for span in spans[1:]] + [end if lines else spans[-1].end] if spans else []
     items = []
     line, counted = 1, 0
@@ -231,7 +230,7 @@ def _is_ascii(text: str) -> bool:
 
 
 def _complaint(text: str, error: JSONDecodeError) -> str:
-    """Say what was found instead of JSON; what is expected, where not even a beginning is."""
+    """Describe a JSON error; where not even the beginning is JSON, say what is expected."""
     line = text[error.pos : error.pos + _FOUND_CHARS].partition("\n")[0].rstrip(BLANKS)
     found = repr(line) if line else "the end of the line"
     if not text[: error.pos].strip(BLANKS + "\ufeff[{"):
@@ -245,7 +244,7 @@ def _skip(text: str, place: int) -> int:
 
 
 def _expect(text: str, place: int, marks: str) -> int:
-    """Return *place* if one of *marks* stands there."""
+    """Return *place* if one of *marks* is there, else raise."""
     if place >= len(text) or text[place] not in marks:
         raise JSONDecodeError(f"Expecting '{marks[0]}' delimiter", text, place)
     return place
@@ -258,7 +257,7 @@ def _check_end(text: str, place: int) -> None:
 
 
 _FILE_KEY: Final = "refold:file"
-"""Under `verbatim`: how the file looked that the messages came from, so that it can come back."""
+"""The key under `verbatim` for the layout of the original file, so that it can be restored."""
 
 _LIST: Final = Document(
     name="",
@@ -267,16 +266,16 @@ _LIST: Final = Document(
     gap=",\n  ",
     style=Style(item_separator=",", indent="  ", newline="\n  ", ascii_only=False),
 )
-"""How messages are written when nothing is known about their file."""
+"""How messages are written when the layout of their file is unknown."""
 
 
 def _is_envelope(others: Mapping[str, Any]) -> bool:
-    """Return whether an object with `messages` and these other keys is a fold in one file."""
+    """Return whether an object with `messages` and these other keys is an envelope."""
     return isinstance(others.get("verbatim"), Mapping) and "compression" in others
 
 
 def _open_envelope(document: Document, others: Mapping[str, Any]) -> Document:
-    """Return the folded file that *document* carries, with its originals at hand."""
+    """Return the folded file inside an envelope, with its originals."""
     verbatim = dict(others["verbatim"])
     noted = verbatim.pop(_FILE_KEY, None)
     layout: Mapping[str, Any] = noted if isinstance(noted, Mapping) else {}
@@ -285,7 +284,7 @@ def _open_envelope(document: Document, others: Mapping[str, Any]) -> Document:
 
 
 def dump_envelope(document: Document, verbatim: Mapping[str, Any], compression: Compression) -> str:
-    """Spell a folded file, its originals and the figures as one line of JSON."""
+    """Serialize a folded file, its originals and the figures as one line of JSON."""
     body = {
         "messages": document.messages,
         "verbatim": {**verbatim, _FILE_KEY: _layout(document)},
@@ -295,7 +294,7 @@ def dump_envelope(document: Document, verbatim: Mapping[str, Any], compression: 
 
 
 def _layout(document: Document) -> dict[str, Any]:
-    """Note what cannot be worked out from the messages: the style, and where it is not kept."""
+    """Record what the messages do not show: the style of the file, and the exceptions to it."""
     exceptions = {}
     for index, item in enumerate(document.items):
         raw = None if document.style.dump(item.wire) == item.raw else item.raw
@@ -319,7 +318,7 @@ def _read_shell(layout: Mapping[str, Any]) -> Document:
 
 
 def _items(document: Document, shell: Document, layout: Mapping[str, Any]) -> list[Item]:
-    """Spell every message as it stood in its file, or in that file's style if it was changed."""
+    """Spell each message as in its file, or in that file's style if it was changed."""
     exceptions, count = layout.get("items"), layout.get("count")
     known = exceptions if isinstance(exceptions, Mapping) else {}
     is_whole = count == len(document.items)

@@ -13,9 +13,8 @@ from rich.segment import Segment, Segments
 from rich.style import Style
 from rich.text import Text
 
-from refold.cli.files import write_json
 from refold.cli.folding import FoldedFile
-from refold.cli.options import fold_preview, json_option, preview_options
+from refold.cli.options import fold_preview, preview_options
 from refold.cli.terminal import (
     ROLE_COLOURS,
     action_word,
@@ -23,6 +22,7 @@ from refold.cli.terminal import (
     clean,
     draw_totals,
     excerpt,
+    json_option,
     make_console,
     make_table,
     number_of,
@@ -30,6 +30,7 @@ from refold.cli.terminal import (
     role_of,
     shown,
     wrap,
+    write_json,
 )
 from refold.report.pieces import count_pieces, find_runs, run_words, sum_up
 from refold.report.story import Row
@@ -43,10 +44,10 @@ Examples:
   refold explain chat.json --json | jq '.[] | select(.decision == "deduped")'"""
 
 _EXCERPT_CHARS: Final = 160
-"""How much `--json` shows of a text unless it is asked for all: two lines of a terminal."""
+"""How much of a text `--json` shows without `--full`: two lines of a terminal."""
 
 Layout = tuple[list[Segment], Callable[[Row], Iterator[Segment]]]
-"""What stands above all rows, and how to draw one."""
+"""The lines above all rows, and the function that draws a row."""
 
 
 @click.command(epilog=_EPILOG)
@@ -84,7 +85,7 @@ def _choose(rows: Sequence[Row], number: int) -> list[Row]:
 
 
 def _spell_row(row: Row, *, full: bool, with_pieces: bool) -> dict[str, Any]:
-    """Spell a row as JSON-ready data; whole texts and pieces only if asked for."""
+    """Return a row as JSON-ready data, with whole texts and pieces only on request."""
     shown: dict[str, Any] = {"before": row.before, "after": row.after}
     if not full:
         shown = {name: excerpt(text, _EXCERPT_CHARS) for name, text in shown.items()}
@@ -152,7 +153,7 @@ def draw_pieces(row: Row, width: int, *, full: bool) -> RenderableType:
 
 
 def _draw_notes(rows: Sequence[Row]) -> Text | None:
-    """Draw one line for all records that no model sees, if there are any."""
+    """Draw one line for all records that are not sent to a model, if there are any."""
     if not rows:
         return None
     records = "1 record" if len(rows) == 1 else f"{len(rows):,} records"
@@ -160,25 +161,24 @@ def _draw_notes(rows: Sequence[Row]) -> Text | None:
 
 
 _BLOCK_ROWS: Final = 100
-"""Columns are as wide as a block needs them: more rows are drawn later, fewer have uneven
-columns."""
+"""How many rows are printed at once: with more of them, the first ones appear later."""
 _HEADS: Final = ("#", "role", "what", "chars")
 _STORY_HEAD: Final = "why, before and after"
 _GAP: Final = "   "
 _MIN_TABLE: Final = 100
 """A narrower screen has no room for columns beside the story."""
 _INDENT: Final = 4
-"""Of the text below a row, so that rows stand out."""
+"""Indentation of the text below a row, so that rows stand out."""
 _MARK_CHARS: Final = 4
-"""What a text may lose of two lines to its sign and to a word that does not fit."""
+"""Room on two lines for the sign of a text and for a word that does not fit."""
 
 
 def print_explanation(console: Console, rows: Sequence[Row], *, full: bool) -> None:
     """Print the decisions with the texts themselves, shortened unless *full*.
 
-    Not as a table of rich, which measures and pads every cell of all rows before it shows any of
-    them: on a long file that takes longer than the fold. Rows come in blocks, and a column is as
-    wide as its widest cell. Where columns would leave no room to read, they are a line above.
+    This does not use a table of rich, which measures and pads every cell before it shows any row:
+    on a long file that takes longer than the fold. Rows are printed in blocks. On a narrow screen,
+    where columns would leave no room for the texts, their content is a line above each text.
     """
     if console.width < _MIN_TABLE:
         head, draw = _draw_below(rows, console.width, full)
@@ -192,8 +192,8 @@ def print_explanation(console: Console, rows: Sequence[Row], *, full: bool) -> N
 
 
 def _draw_below(rows: Sequence[Row], width: int, full: bool) -> Layout:
-    """Draw each story below a line that says what happened to which text."""
-    del rows  # nothing has to be measured
+    """Draw each story below a line with the columns."""
+    del rows  # no columns, so there is nothing to measure
     room = width - _INDENT
 
     def draw(row: Row) -> Iterator[Segment]:
@@ -233,7 +233,7 @@ def _styles(row: Row) -> tuple[str, str, str, str]:
 
 
 def _story(row: Row, chars: int, full: bool) -> Iterator[tuple[str, str]]:
-    """Yield what there is to say about a text, each with its style."""
+    """Yield what is said about a text, each line with its style."""
     yield reason_words(row.reason), ""
     for words in sum_up(row.pieces):
         yield clean(words), ""
@@ -252,14 +252,14 @@ def _draw_head(widths: Sequence[int], room: int) -> Iterator[Segment]:
 
 
 def _left(widths: Sequence[int]) -> int:
-    """Return how much stands left of the story."""
+    """Return the width of the columns left of the story."""
     return 1 + sum(widths) + len(_GAP) * len(widths)
 
 
 def _draw_cells(
     cells: Sequence[str], styles: Sequence[str], widths: Sequence[int]
 ) -> Iterator[Segment]:
-    """Draw what stands left of the story; the columns with numbers are flush right."""
+    """Draw the columns left of the story; numbers are aligned to the right."""
     yield _segment(" ")
     for place, (text, style, width) in enumerate(zip(cells, styles, widths, strict=True)):
         blank = " " * (width - cell_len(text))

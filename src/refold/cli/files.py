@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import stat
 import sys
@@ -23,16 +22,16 @@ from refold.messages.wire import digest
 from refold.private_files import OWNER_ONLY, replacing
 from refold.stores import MemoryStore, Store
 from refold.stores.base import OpenStore
-from refold.stores.opening import is_file, open_store
+from refold.stores.opening import is_missing, open_store
 
 STDIO: Final = "-"
 SQLITE: Final = b"SQLite format 3\0"
-"""How every file of SQLite begins."""
+"""The first bytes of every SQLite file."""
 GZIP: Final = b"\x1f\x8b"
 
 
 def read_document(path: str, conversation: str | None = None) -> Document:
-    """Read a *conversation* in any of the shapes we know; `-` is standard input."""
+    """Read a *conversation* in any known shape; `-` is standard input."""
     name = "standard input" if path == STDIO else path
     data = _read_bytes(path, name)
     if data.startswith(SQLITE):
@@ -70,7 +69,7 @@ def _read_bytes(path: str, name: str) -> bytes:
 def write_text(text: str, out: str | None, source: str = STDIO) -> None:
     """Write a result to a file, or to standard output if *out* is None or `-`.
 
-    Nobody can read the file who could not read the *source* that it was made from.
+    The file is readable only by those who can read the *source* that it was made from.
     """
     data = text.encode()
     if out is None or out == STDIO:
@@ -92,13 +91,8 @@ def write_text(text: str, out: str | None, source: str = STDIO) -> None:
         raise OutputError(f"cannot write {out!r}: {reason}") from error
 
 
-def write_json(data: object) -> None:
-    """Write *data* to standard output as JSON for people and programs."""
-    write_text(json.dumps(data, indent=2) + "\n", None)
-
-
 def is_stream(path: str) -> bool:
-    """Return whether *path* names a device or a pipe: it takes bytes, but cannot be swapped."""
+    """Return whether *path* names a device or a pipe, which cannot be replaced atomically."""
     try:
         mode = Path(path).stat().st_mode  # follows `/dev/stdout` where no path leads
     except (OSError, ValueError):
@@ -107,10 +101,10 @@ def is_stream(path: str) -> bool:
 
 
 def _mode_of(source: str) -> int | None:
-    """Return who may read and write a file; `None` for a pipe, which has nothing to say on that."""
+    """Return the permissions of a file; `None` for a pipe, which has none that matter."""
     try:
         status = os.fstat(sys.stdin.fileno()) if source == STDIO else Path(source).stat()
-    except (OSError, ValueError):  # ValueError: something else has taken the place of stdin
+    except (OSError, ValueError):  # ValueError: stdin was replaced by another object
         return None
     return status.st_mode & 0o666 if stat.S_ISREG(status.st_mode) else None
 
@@ -118,8 +112,8 @@ def _mode_of(source: str) -> int | None:
 def _write_file(path: Path, data: bytes, mode: int | None) -> None:
     """Write beside the target, then swap: readers see the old file or the new one.
 
-    Who may read the new one could read the old one, if there is one, and what has *mode*; without
-    either, it is its owner's alone.
+    The new file gets at most the permissions of the old one, if there is one, and of *mode*;
+    without either, only its owner can read it.
     """
     if path.exists():
         before = stat.S_IMODE(path.stat().st_mode)
@@ -129,19 +123,19 @@ def _write_file(path: Path, data: bytes, mode: int | None) -> None:
 
 
 def sidecar_of(path: str) -> Path:
-    """Return the place of the store beside a file."""
+    """Return the path of the store beside a file."""
     return Path(f"{path}.refold.db")
 
 
 class ReadOnlyStore:
-    """A store that is only looked into: it notes what was found, and keeps nothing that is put."""
+    """Reads from a store and notes what was found; ignores what is put."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
         self.found: dict[str, Any] = {}
 
     def put(self, entries: Mapping[str, Any]) -> None:
-        """Look as if *entries* were kept."""
+        """Ignore *entries*."""
 
     def get(self, keys: Iterable[str]) -> dict[str, Any]:
         """Return what is known."""
@@ -151,7 +145,7 @@ class ReadOnlyStore:
 
 
 def check_out(out: str | None, store: str | None) -> None:
-    """Refuse to write a result over a directory or a store, before anything is read or kept."""
+    """Refuse to write a result over a directory or a store, before anything is read or stored."""
     if out is None:
         return
     path = Path(out)
@@ -166,19 +160,8 @@ def check_out(out: str | None, store: str | None) -> None:
         )
 
 
-def is_missing(address: str) -> bool:
-    """Return whether *address* is of a store in a file that does not exist."""
-    return is_file(address) and not Path(address).exists()
-
-
-def is_same_file(one: str, other: str) -> bool:
-    """Return whether two addresses are of stores in the same file."""
-    files = [Path(address) for address in (one, other) if is_file(address)]
-    return len(files) == 2 and all(map(Path.exists, files)) and files[0].samefile(files[1])
-
-
 def is_store(path: Path) -> bool:
-    """Return whether there is an SQLite file; what cannot be read is none."""
+    """Return whether *path* is a readable SQLite file."""
     with suppress(OSError):
         if path.is_file():  # a pipe would block
             with path.open("rb") as file:
@@ -187,14 +170,14 @@ def is_store(path: Path) -> bool:
 
 
 def open_embedded(document: Document) -> MemoryStore:
-    """Return a store in memory that knows the originals that came with *document*."""
+    """Return a store in memory with the originals embedded in *document*."""
     store = MemoryStore()
     scope_store(store, document).put(embedded_entries(document))
     return store
 
 
 def embedded_entries(document: Document) -> dict[str, Any]:
-    """Name the originals that came with a file as a store does, by content; with what seals it."""
+    """Return the originals embedded in a file under the keys of a store: links, seals, digests."""
     notes: dict[str, Any] = {}
     originals = []
     for key, value in (document.verbatim or {}).items():
@@ -209,7 +192,7 @@ def embedded_entries(document: Document) -> dict[str, Any]:
 def open_for_preview(
     document: Document, path: str, store_path: str | None, stack: ExitStack
 ) -> Store:
-    """Return what is known of a file's originals, so that earlier stand-ins are recognised."""
+    """Return a store with the known originals of a file, to recognize earlier stand-ins."""
     found = find_known(document, path, store_path, stack)
     if found is None or isinstance(found, Mapping):
         return open_embedded(document)
@@ -219,7 +202,7 @@ def open_for_preview(
 def find_originals(
     document: Document, path: str, store_path: str | None, stack: ExitStack
 ) -> Originals:
-    """Return the originals of a folded file; it is an error if it needs some and there are none."""
+    """Return the originals of a folded file; raise `StoreError` if it needs some and has none."""
     found = find_known(document, path, store_path, stack)
     if found is not None:
         return found if isinstance(found, Mapping) else scope_store(found, document)
@@ -234,7 +217,7 @@ def find_originals(
 
 
 def open_known(address: str, stack: ExitStack) -> OpenStore:
-    """Open a store that must be there, to read from it."""
+    """Open an existing store to read from it."""
     if is_missing(address):
         raise StoreError(f"the store {address!r} does not exist; check the path of --store")
     return stack.enter_context(open_store(address, read_only=True))
@@ -243,9 +226,9 @@ def open_known(address: str, stack: ExitStack) -> OpenStore:
 def find_known(
     document: Document, path: str, store_path: str | None, stack: ExitStack
 ) -> Originals | None:
-    """Return the originals of a file from the first place there is: --store, itself, its sidecar.
+    """Return the originals of a file from --store, else from the file itself, else its sidecar.
 
-    Whatever reads a folded file asks this. A store may have those of other conversations, too.
+    A store may hold those of other conversations, too.
     """
     if store_path is not None:
         return open_known(store_path, stack)

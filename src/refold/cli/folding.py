@@ -1,4 +1,4 @@
-"""Fold and unfold whole files: the library does the messages, this keeps the bytes around them."""
+"""Fold and unfold whole files: the library folds the messages, this keeps the bytes around them."""
 
 from __future__ import annotations
 
@@ -26,9 +26,8 @@ from refold.result import Result
 from refold.stores import Store
 
 LINES_PREFIX: Final = "refold:lines:"
-"""Where the exact spelling of folded records is kept, by all the text up to their stand-in.
-
-Each spelling also says in which round of folding it was made: files are unfolded round by round."""
+"""The prefix of the keys for the exact spelling of folded records: a hash of all the text up to
+their stand-in. Each spelling has its round of folding, since files are unfolded round by round."""
 
 _INDEX: Final = re.compile(r"messages\[(\d+)\]")
 
@@ -42,11 +41,11 @@ class FoldedFile:
     document: Document
     result: Result
     places: tuple[range, ...]
-    """Which records of the file each new record stands for."""
+    """The records of the original file that each new record stands for."""
     spellings: Mapping[str, Any]
-    """What `uncompress` needs to write the folded records as they were; already in the store."""
+    """What `uncompress` needs to restore the exact text of folded records; already in the store."""
     turns: tuple[int, int]
-    """How many messages the file had and has; the notes in a session file are none."""
+    """How many messages the file had and has, without the notes in a session file."""
 
     @property
     def is_changed(self) -> bool:
@@ -56,7 +55,7 @@ class FoldedFile:
 
 @dataclass(slots=True, kw_only=True)
 class UnfoldedFile:
-    """A file on its way back, and what lacked."""
+    """A file that is being unfolded, and the originals that were missing."""
 
     document: Document
     expanded: int = 0
@@ -64,7 +63,7 @@ class UnfoldedFile:
 
     @property
     def in_vain(self) -> int:
-        """How many records of the file read like stand-ins and could not be unfolded."""
+        """How many records look like stand-ins but could not be unfolded."""
         return sum(item.is_final and not item.above for item in self.document.items)
 
 
@@ -78,7 +77,7 @@ def fold_file(
 ) -> FoldedFile:
     """Fold the records of *document*; originals and exact spellings are in *store* on return.
 
-    A *summarizer*, such as `openai:gpt-5-mini`, may write the summaries.
+    A *summarizer*, such as `openai:gpt-5-mini`, writes the summaries, if one is given.
     """
     with locating_errors(document):
         engine = Engine(
@@ -112,7 +111,7 @@ def fold_file(
 def _fold(
     messages: Sequence[Mapping[str, Any]], engine: Engine, progress: Progress
 ) -> tuple[Result, list[bool]]:
-    """Return the result, and of every record whether it is a message or only a note."""
+    """Return the result, and for each record whether it is a message or only a note."""
     job = engine.begin(messages)
     looks = 2 * len({part.text for message in job.messages for part in message.parts})
     progress.share = lambda: min(1, job.text_cache.looks / max(1, looks))
@@ -121,20 +120,20 @@ def _fold(
 
 
 def scope_store(store: Store, document: Document) -> Store:
-    """Return the part of *store* that has the originals of *document*."""
+    """Return the part of *store* with the originals of *document*."""
     own = scoped(store, document.conversation)
     assert own is not None, "there is a store"
     return own
 
 
 class _Chain:
-    """Names a place in a file by all the records up to it, so that files can share a store."""
+    """Makes keys for positions in a file from all records before: several files share a store."""
 
     def __init__(self) -> None:
         self._hash = hashlib.blake2b(digest_size=16)
 
     def add(self, raw: str) -> str:
-        """Take the next record in; return the key of the place behind it."""
+        """Add the next record; return the key of the position after it."""
         data = raw.encode()
         self._hash.update(len(data).to_bytes(8) + data)
         return LINES_PREFIX + self._hash.hexdigest()
@@ -143,7 +142,7 @@ class _Chain:
 def _keep_spellings(
     folded: Mapping[str, tuple[Item, ...]], document: Document, store: Store
 ) -> dict[str, Any]:
-    """Put the spelling of folded records into *store*, which must not know them otherwise."""
+    """Put the spelling of folded records into *store*, which must not have a different one."""
     style = document.style
     earlier = _look_up(store, list(_candidates(document).values()))
     round_ = 1 + max(map(_round, earlier.values()), default=0)
@@ -151,7 +150,7 @@ def _keep_spellings(
         key: {
             "round": round_,
             "style": style.to_wire(),
-            # Nothing is kept where the style of the file says it all.
+            # None where the style of the file reproduces the text.
             "raw": [None if style.dump(item.wire) == item.raw else item.raw for item in sources],
             "gaps": [item.gap for item in sources[:-1]],
         }
@@ -193,10 +192,8 @@ def _spellings_of(
 def unfold_file(document: Document, originals: Originals, *, one_layer: bool) -> UnfoldedFile:
     """Put the originals back, round by round, each round exactly as its file was.
 
-    *originals* are those of the conversation that *document* is.
-
-    The library could unfold everything at once, but only the whole file of a round tells how the
-    records below it were spelled.
+    The library could unfold everything at once, but the spelling of the records below a round is
+    found only with the whole file of that round. *originals* are those of this conversation.
     """
     with locating_errors(document):
         check_list(document.messages)
@@ -212,7 +209,7 @@ def unfold_file(document: Document, originals: Originals, *, one_layer: bool) ->
 
 
 def _candidates(document: Document) -> dict[int, str]:
-    """Return the places of records that may be stand-ins, with the keys of their spellings."""
+    """Return the positions of possible stand-ins, with the keys of their spellings."""
     chain = _Chain()
     keys = [chain.add(item.raw) for item in document.items]
     return {
@@ -225,7 +222,7 @@ def _candidates(document: Document) -> dict[int, str]:
 def _unfold_round(
     state: UnfoldedFile, keys: Mapping[int, str], originals: Originals
 ) -> Iterator[Item]:
-    """Unfold what the latest round folded; when no round is known, all that can be unfolded."""
+    """Unfold what the latest round folded, or everything if no round is known."""
     entries = _look_up(originals, list(keys.values()))
     latest = max(map(_round, entries.values()), default=0)
     lookup = find_lookup(originals, None)
@@ -257,7 +254,7 @@ def _respell(
     document: Document,
     name: str,
 ) -> Iterator[Item]:
-    """Yield the records behind *item* as they were written, or in the style of their file."""
+    """Yield the records behind *item* as they were spelled, or in the style of their file."""
     wires = [clone_message(wire) for wire, _ in found]
     spelled = _spellings_of(wires, entry, item.gap)
     if spelled is None:
@@ -274,13 +271,13 @@ def _look_up(originals: Originals, keys: Sequence[str]) -> Mapping[str, Any]:
 
 
 def may_be_folded(wire: Mapping[str, Any]) -> bool:
-    """Return, after a cheap test, whether a record may be a stand-in."""
+    """Return whether a record may be a stand-in; a cheap test."""
     return read_provenance(wire) is not None or looks_folded(wire)
 
 
 @contextmanager
 def locating_errors(document: Document) -> Iterator[None]:
-    """Add the file, and the line in it, to complaints about a message."""
+    """Add the file and the line to errors about a message."""
     try:
         yield
     except MessageError as error:

@@ -23,7 +23,7 @@ def command() -> None:
 
 @command.command(
     "post-tool-use",
-    # An option that is not known must not be in the way of the agent either.
+    # Not even an unknown option may block the agent.
     context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
 )
 @click.option("--profile", default="lossless", help="lossless (the default) or standard.")

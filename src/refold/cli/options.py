@@ -1,4 +1,4 @@
-"""The options that commands share, `--set option=value`, and the fold that all of them ask for."""
+"""The options that commands share, and the fold that they describe."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _READERS: Final[Mapping[object, tuple[Callable[[str], Any], str]]] = {
     int: (int, "a whole number"),
     float: (float, "a number"),
 }
-"""How to read the value of an option by its type, and what it must be."""
+"""How to parse the value of an option by its type, and what an error says it must be."""
 _FORMATS: Final = ("auto", *format_names())
 
 file_argument = click.argument("file", metavar="FILE|-")
@@ -57,13 +57,13 @@ known_option = click.option(
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """So many percent of the tokens of a file."""
+    """A budget as a percentage of the tokens of a file."""
 
     percent: float
 
 
 def _read_budget(value: str) -> int | Share:
-    """Read `8000` or `50%`."""
+    """Parse `8000` or `50%`."""
     amount, sign, rest = value.strip().partition("%")
     try:
         if not sign and (tokens := int(amount)) >= 0:
@@ -105,7 +105,7 @@ def _count(document: Document, options: Options) -> int:
 
 
 def check_budget(result: Result) -> None:
-    """Say what is in the way if a budget is not kept; called once the result is written."""
+    """Raise `BudgetError` if the budget is exceeded; called after the result is written."""
     if result.budget is not None and not result.budget.fits:
         raise BudgetError(result.budget.explain())
 
@@ -147,26 +147,24 @@ profile_option = click.option(
 model_option = click.option(
     "--model", metavar="NAME", help="Count tokens the way this model does, such as gpt-5."
 )
-json_option = click.option("--json", "as_json", is_flag=True, help="Write JSON.")
-quiet_option = click.option("--quiet", "-q", is_flag=True, help="Print nothing but the result.")
 
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 
 def fold_options(command: _Command) -> _Command:
-    """Give *command* the options that say how to fold.
+    """Add the options for folding to *command*.
 
-    `make_options` takes what they say, and `set_budget` the budget: it may need the file.
+    Their values go to `make_options`, and the budget to `set_budget`, which may need the file.
     """
     command = profile_option(model_option(command))
     return format_option(set_option(_budget_option(command)))
 
 
 def make_options(settings: Sequence[str], format_name: str | None, **fixed: Any) -> Options:
-    """Build `Options` from the command line; whatever is wrong is wrong usage.
+    """Build `Options` from the command line; raise `UsageError` for anything wrong.
 
-    An option of its own, if it is not `None`, must not say anything else than a setting.
+    *settings* are those of `--set`. An option such as `--profile` must not contradict them.
     """
     hints = get_type_hints(Options)
     choices: dict[str, Any] = {}
@@ -197,7 +195,7 @@ def make_options(settings: Sequence[str], format_name: str | None, **fixed: Any)
 
 
 def _convert(name: str, kind: Any, value: str) -> Any:
-    """Read *value* as the type that the option has."""
+    """Convert *value* to the type of the option."""
     kinds = get_args(kind)
     if NoneType in kinds:
         if value.lower() in ("none", ""):
@@ -223,7 +221,7 @@ def _read(name: str, value: str, read: Callable[[str], Any], what: str) -> Any:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preview:
-    """A file and its fold; neither the file nor a store has changed."""
+    """A file and its fold, neither of which is written anywhere."""
 
     document: Document
     folded: FoldedFile
@@ -237,14 +235,14 @@ class Preview:
         return before, after
 
     def rows(self) -> Iterator[Row]:
-        """Yield one row per text, in the order of the conversation; needs a trace in the result."""
+        """Yield one row per text, in the order of the conversation; the fold must have a trace."""
         rows = make_rows(*self.loaded(), self.folded.places, self.folded.result.decisions)
         for row in rows:
             yield replace(row, line=self.document.items[row.index].line)
 
 
 def preview_options(command: _Command) -> _Command:
-    """Give *command* a file, and the options that say how to fold it; for `fold_preview`."""
+    """Add a file and the options for folding it to *command*, for `fold_preview`."""
     return file_argument(fold_options(known_option(conversation_option(command))))
 
 
@@ -258,7 +256,7 @@ def fold_preview(
     trace: bool | None = None,
     **choices: Any,
 ) -> Iterator[Preview]:
-    """Lend the fold of *file* that the command line asks for; at the end, check the budget."""
+    """Fold *file* as the command line says; check the budget when the body is done."""
     options = make_options(**choices, trace=trace)
     document = read_document(file, conversation)
     options = set_budget(options, budget, document)

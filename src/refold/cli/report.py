@@ -18,10 +18,9 @@ from refold.cli.options import (
     make_options,
     model_option,
     profile_option,
-    quiet_option,
     set_option,
 )
-from refold.cli.terminal import say, working
+from refold.cli.terminal import quiet_option, say, working
 from refold.report import render
 
 _SUFFIX: Final = ".report.html"

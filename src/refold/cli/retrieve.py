@@ -10,14 +10,14 @@ import click
 
 from refold.cli import MISSING
 from refold.cli.files import STDIO, open_for_preview, open_known, read_document, write_text
-from refold.cli.options import conversation_option, known_option, out_option, quiet_option
-from refold.cli.terminal import clean, say
+from refold.cli.options import conversation_option, known_option, out_option
+from refold.cli.terminal import clean, quiet_option, say
 from refold.tools.retrieve import RetrieveTool, retrieve_tool
 
 _WHOLE: Final = 10**9 - 1
-"""The most characters that can be asked for."""
+"""The largest number of characters that the tool accepts."""
 _FOUND: Final = "[original "
-"""How an answer begins that has the text below its first line."""
+"""The beginning of an answer that has the text below its first line."""
 
 _EPILOG = """\b
 Examples:
@@ -76,7 +76,7 @@ def command(
 def _open_tool(
     file: str | None, store: str | None, conversation: str | None, stack: ExitStack
 ) -> RetrieveTool:
-    """Return what answers: from the store of a file and what the file shows, or from a store."""
+    """Return the retrieval tool for the handles in a file, or for a store."""
     if file is None:
         assert store is not None, "without a file there is a store"
         shared = open_known(store, stack)

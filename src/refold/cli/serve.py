@@ -68,7 +68,9 @@ def command(**given: Any) -> None:
             "refold serve needs aiohttp, which is not installed: pip install 'refold[serve]'"
         ) from error
     if settings.store:
-        open_store(settings.store).close()  # else every request would go through unfolded
+        open_store(
+            settings.store
+        ).close()  # fail now: later, every request would go through unfolded
     logging.basicConfig(level=logging.WARNING, format="refold: %(message)s")
     try:
         summary = asyncio.run(serve(settings, click.echo))

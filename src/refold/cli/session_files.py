@@ -1,7 +1,7 @@
 """Follow session files of Claude Code and Codex as they grow: what they cost, what could be folded.
 
-Nothing is written. A file is read on from where it ended before, and folded anew once it has grown
-by a twentieth; in between, what came since counts as it is.
+Nothing is written. Only what was appended to a file is read, and a session is folded again once it
+has grown by 5 %; until then, new messages count in full.
 """
 
 from __future__ import annotations
@@ -22,23 +22,23 @@ from refold.report.turns import make_counter, models_in
 
 _FORMATS: Final = ("claude-code", "codex")
 _GROWTH: Final = 0.05
-"""The share by which a session grows before it is folded anew: a fold reads all of it, so that the
-work for a session stays proportional to its length."""
+"""The share by which a session grows before it is folded again. A fold reads the whole session, so
+this keeps the total work proportional to its length."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figures:
-    """What there is to say about a session at the moment."""
+    """The current figures of a session."""
 
     path: Path
     model: str = ""
     messages: int = 0
-    """Since the last compaction, as all figures are: that is what the model still reads."""
+    """Messages since the last compaction, which the model still reads; so are all figures."""
     tokens: int = 0
     tokens_folded: int = 0
-    """What would be left of them."""
+    """Tokens that would be left after a fold."""
     prompt_tokens: int | None = None
-    """What the provider has counted last: with the system prompt and the tools."""
+    """The last count of the provider, which includes the system prompt and the tools."""
     window_tokens: int | None = None
 
     @property
@@ -50,7 +50,7 @@ class Figures:
 
     @property
     def costs_usd(self) -> tuple[float, float] | None:
-        """What sending the conversation once costs, as it is and folded; without caching."""
+        """The cost of sending the conversation once, as it is and folded, without caching."""
         price = list_prices().find(self.model)
         if price is None:
             return None
@@ -67,7 +67,7 @@ class SessionFile:
         self._restart()
 
     def _restart(self) -> None:
-        """Forget everything: another file has taken the place of the one that was read."""
+        """Start over: the file was replaced by another one."""
         self.figures = Figures(path=self._path)
         self._offset = 0
         self._rest = b""
@@ -75,14 +75,14 @@ class SessionFile:
         self._restart_after_compaction()
 
     def _restart_after_compaction(self) -> None:
-        """Forget the records before: the model does not read them any more."""
+        """Drop the records before a compaction, which the model no longer reads."""
         self._records: list[Mapping[str, Any]] = []
         self._loader: Loader | None = None
         self._messages = self._tokens = self._counted = 0
         self._saved = self._folded_at = 0
 
     def read_on(self) -> bool:
-        """Take in what was written since the last time; return whether that was anything."""
+        """Read what was appended since the last call; return whether there was anything."""
         *lines, self._rest = (self._rest + self._read()).split(b"\n")
         fresh = [record for record in map(_parse, lines) if record is not None]
         for record in fresh:
@@ -142,7 +142,7 @@ class SessionFile:
 
 
 class Watch:
-    """The session files below some folders, the latest first."""
+    """The session files in some folders, latest first."""
 
     def __init__(self, folders: Sequence[Path], options: Options, *, limit: int) -> None:
         self._folders = folders
@@ -150,10 +150,10 @@ class Watch:
         self._limit = limit
         self._files: dict[Path, SessionFile] = {}
         self.hidden = 0
-        """How many files are not looked at, because others were written later."""
+        """How many older files are ignored."""
 
     def poll(self) -> list[Figures]:
-        """Look at the latest files, and return the figures of those that have grown."""
+        """Read the latest files, and return the figures of those that have grown."""
         found = sorted(self._find(), key=lambda pair: pair[0], reverse=True)
         self.hidden = max(0, len(found) - self._limit)
         latest = [path for _, path in found[: self._limit]]
@@ -164,7 +164,7 @@ class Watch:
         for path, session in list(self._files.items()):
             try:
                 is_grown = session.read_on()
-            except (OSError, RefoldError):  # gone again, or none of ours
+            except (OSError, RefoldError):  # deleted meanwhile, or not a session file
                 del self._files[path]
                 continue
             if is_grown and session.figures.messages:
@@ -173,7 +173,7 @@ class Watch:
 
     @property
     def figures(self) -> list[Figures]:
-        """What is known of each session, the latest first."""
+        """The figures of each session, latest first."""
         return [file.figures for file in self._files.values() if file.figures.messages]
 
     def _find(self) -> Iterator[tuple[float, Path]]:
@@ -182,12 +182,12 @@ class Watch:
             for path in files:
                 try:
                     yield path.stat().st_mtime, path
-                except OSError:  # gone since
+                except OSError:  # deleted meanwhile
                     continue
 
 
 def _parse(line: bytes) -> Mapping[str, Any] | None:
-    """Return the record of a line; a line that is none is skipped, as the tools do themselves."""
+    """Return the record of a line; invalid lines are skipped, as the tools themselves do."""
     try:
         record = json.loads(line)
     except (ValueError, RecursionError):
@@ -196,12 +196,12 @@ def _parse(line: bytes) -> Mapping[str, Any] | None:
 
 
 def _is_compaction(record: Mapping[str, Any]) -> bool:
-    """Return whether the model reads nothing of what stands before *record*."""
+    """Return whether the model no longer reads what comes before *record*."""
     return record.get("isCompactSummary") is True or record.get("type") == "compacted"
 
 
 def _reported_prompt(record: Mapping[str, Any]) -> int:
-    """Return how many tokens a provider says that the last request had; 0 if it does not say."""
+    """Return the provider's token count of the last request; 0 if the record has none."""
     match record:
         case {"message": {"usage": {**usage}}}:  # Claude Code
             names = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")

@@ -57,14 +57,14 @@ def _draw(turns: Iterable[Turn], folded: FoldedFile, width: int) -> Iterator[Ren
 
 
 def _action_of(turn: Turn, actions: Sequence[str]) -> str:
-    """Return what happened to a message: to the first of its texts that was changed."""
+    """Return what happened to the first text of a message that was changed."""
     if len(turn.place) > 1:
         return next((action for action in actions if action != "preserved"), _MERGED)
     return next((action for action in actions if action != "preserved"), "preserved")
 
 
 def draw_heading(turn: Turn, action: str, width: int) -> Text:
-    """Draw a line with the number and the role, what became of it, and what it costs."""
+    """Draw a line with the number, the role, what was done to the message, and its tokens."""
     first, last = turn.place.start, turn.place.stop - 1
     number = f"#{first}" if first == last else f"#{first}–{last}"
     role = clean(turn.message.role)
@@ -83,7 +83,7 @@ def draw_heading(turn: Turn, action: str, width: int) -> Text:
 
 
 def draw_message(turn: Turn) -> Text:
-    """Draw what a message says and calls; marks and gaps are dimmed, and thinking only named."""
+    """Draw the texts and calls of a message; marks and gaps are dimmed, thinking is only named."""
     message = turn.message
     drawn: list[Text] = []
     if message.thinking:

@@ -9,9 +9,8 @@ import click
 from rich.table import Table
 from rich.text import Text
 
-from refold.cli.files import write_json
-from refold.cli.options import fold_preview, json_option, preview_options
-from refold.cli.terminal import draw_totals, make_console, make_table
+from refold.cli.options import fold_preview, preview_options
+from refold.cli.terminal import draw_totals, json_option, make_console, make_table, write_json
 from refold.result import Compression
 
 _EPILOG = """\b
@@ -38,7 +37,7 @@ def command(*, as_json: bool, **given: Any) -> None:
 
 
 def _draw_figures(figures: Compression) -> Table:
-    """Draw every counter and measure that says something."""
+    """Draw all counters and measures that are not zero."""
     table = make_table()
     table.add_column("figure")
     table.add_column("value", justify="right")

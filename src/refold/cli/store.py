@@ -11,12 +11,10 @@ from typing import Any, Final
 
 import click
 
-from refold.cli.files import is_missing, is_same_file, write_json
-from refold.cli.options import json_option, quiet_option
-from refold.cli.terminal import clean, say, working
+from refold.cli.terminal import clean, json_option, quiet_option, say, working, write_json
 from refold.errors import StoreError
 from refold.stores.base import OpenStore, Removed
-from refold.stores.opening import KEYS, open_store, without_secrets
+from refold.stores.opening import KEYS, is_missing, is_same_file, open_store, without_secrets
 from refold.stores.removal import RemovalNote, expire, forget, name_digest, read_audit
 from refold.stores.transfer import export_store, import_store
 from refold.stores.upkeep import StoreStat, copy_store, stat_store, verify_store
@@ -25,7 +23,7 @@ _UNITS: Final = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
 _AGE: Final = re.compile(r"([0-9]{1,9})([smhdw])").fullmatch
 _MOST_SCOPES: Final = 10
 _MOST_DAMAGED: Final = 20
-"""How many are listed: what fits on a terminal with the rest."""
+"""How many are listed, so that everything fits on a terminal."""
 
 _EPILOG: Final = f"""\b
 Examples:
@@ -50,7 +48,7 @@ reason_option = click.option("--reason", default="", help="Recorded with the rem
 
 
 def _seconds(_: click.Context, __: click.Parameter, age: str) -> float:
-    """Read a span of time."""
+    """Parse an age such as `90d` into seconds."""
     found = _AGE(age)
     if found is None:
         raise click.BadParameter(f"{age!r} is not an age; write 30s, 15m, 12h, 90d or 8w")
@@ -104,7 +102,7 @@ def verify(store: str, quiet: bool) -> int:
 @click.option("--decrypt", is_flag=True, help="SOURCE is encrypted; TARGET will be plain.")
 @quiet_option
 def copy(source: str, target: str, encrypt: bool, decrypt: bool, quiet: bool) -> None:
-    """Copy a store into another, encrypted with the first key if there is one. Safe to repeat."""
+    """Copy a store into another. Encrypts with the first key, if there is one; safe to repeat."""
     if source == target or is_same_file(source, target):
         raise click.UsageError(f"SOURCE and TARGET are the same store: {without_secrets(source)}")
     with (
@@ -121,7 +119,7 @@ def copy(source: str, target: str, encrypt: bool, decrypt: bool, quiet: bool) ->
 @click.argument("file", metavar="FILE", type=click.Path(path_type=Path))
 @quiet_option
 def export(store: str, file: Path, quiet: bool) -> None:
-    """Write a store to a file of JSON lines; .gz and .zst are compressed. Never encrypted."""
+    """Write a store to a file of JSON lines. Compressed for .gz and .zst; never encrypted."""
     with open_store(store, read_only=True) as opened, working("writing", quiet=quiet) as progress:
         done = export_store(opened, file, on_progress=progress.counting(opened.__len__))
     say(f"{done:,} originals written to {file}", quiet=quiet)
@@ -197,7 +195,7 @@ def audit(store: str, tenant: str | None, conversation: str | None, as_json: boo
 
 
 def _open_existing(address: str) -> OpenStore:
-    """Open a store to remove from it: a file that is not there is a mistake, not a new store."""
+    """Open a store to remove from it: a missing file is an error, not a new store."""
     if is_missing(address):
         raise StoreError(f"cannot open the store {address!r}: there is no such file")
     return open_store(address)

@@ -1,10 +1,11 @@
 """Terminal output: text that is safe to print, figures, progress bars, and a pager.
 
-rich takes long to load, so that only the functions that draw with it import it.
+rich is slow to import, so only the functions that need it import it.
 """
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 import threading
@@ -24,6 +25,12 @@ if TYPE_CHECKING:
 
     from refold.report.story import Row
 
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Write JSON.")
+quiet_option = click.option("--quiet", "-q", is_flag=True, help="Print nothing but the result.")
+pager_option = click.option(
+    "--pager/--no-pager", "is_paged", default=True, help="Show it in a pager on a terminal."
+)
 
 _COLOURS: Final[Mapping[str, str]] = {
     "preserved": "dim",
@@ -50,8 +57,14 @@ _CONTROLS: Final = re.compile(
 )
 
 
+def write_json(data: object) -> None:
+    """Write *data* to standard output as JSON for people and programs."""
+    sys.stdout.buffer.write(json.dumps(data, indent=2).encode() + b"\n")
+    sys.stdout.buffer.flush()
+
+
 def say(text: str, *, quiet: bool = False) -> None:
-    """Print a message to standard error, where it is no part of the result."""
+    """Print a message to standard error, which keeps it out of the result."""
     if not quiet:
         click.echo(text, err=True)
 
@@ -62,12 +75,12 @@ def action_word(action: str) -> tuple[str, str]:
 
 
 def reason_words(reason: str) -> str:
-    """Say a reason in words; what it quotes is data."""
+    """Put a reason into words, safe to print."""
     return clean(say_reason(reason))
 
 
 def clean(text: str) -> str:
-    """Replace what could steer a terminal: a file's text is data, never commands."""
+    """Replace control characters: text from a file must not control the terminal."""
     return _CONTROLS.sub("\N{REPLACEMENT CHARACTER}", text.replace("\r\n", "\n"))
 
 
@@ -85,24 +98,24 @@ def shown(text: str, chars: int, full: bool) -> str:
 
 
 def number_of(row: Row) -> str:
-    """Name a text by its message, and its part if it is not the first."""
+    """Return the number of a text: that of its message, and its part unless it is the first."""
     return f"{row.index}.{row.part}" if row.part else str(row.index)
 
 
 def role_of(row: Row) -> str:
-    """Return a role that fits into its column."""
+    """Return the role, cut to the width of its column."""
     return excerpt(row.role, 14)
 
 
 def chars_of(row: Row) -> str:
-    """Say how long a text was, and is if that changed."""
+    """Return the length of a text, before and after if it changed."""
     if row.chars_before == row.chars_after:
         return f"{row.chars_before:,}"
     return f"{row.chars_before:,} → {row.chars_after:,}"
 
 
 def wrap(text: str, width: int) -> Iterator[str]:
-    """Break *text* into lines of at most *width* cells, at blanks where there are any."""
+    """Break *text* into lines of at most *width* cells, at blanks where possible."""
     for line in text.expandtabs(_TAB).split("\n"):
         start = 0
         while start + (room := _fitting(line, start, width)) < len(line):
@@ -114,7 +127,7 @@ def wrap(text: str, width: int) -> Iterator[str]:
 
 
 def _fitting(line: str, start: int, width: int) -> int:
-    """Return how many characters from *start* on fit into *width* cells; one at least."""
+    """Return how many characters from *start* on fit into *width* cells; at least one."""
     from rich.cells import cell_len, get_character_cell_size
 
     piece = line[start : start + width]
@@ -129,13 +142,13 @@ def _fitting(line: str, start: int, width: int) -> int:
 
 
 def count_of(before: int, after: int) -> str:
-    """Say how many messages there are, and were if that changed."""
+    """Return the number of messages, before and after if it changed."""
     number = f"{before:,}" if before == after else f"{before:,} → {after:,}"
     return f"{number} message{'' if (before, after) == (1, 1) else 's'}"
 
 
 def percent_saved(figures: Compression) -> str:
-    """Say how much shorter it became, such as `−53.7 %`."""
+    """Return the share of tokens saved, such as `−53.7 %`."""
     if not figures.tokens_before:
         return "±0 %"
     share = 100 * (1 - figures.tokens_after / figures.tokens_before)
@@ -143,17 +156,17 @@ def percent_saved(figures: Compression) -> str:
 
 
 MIN_WIDTH: Final = 60
-"""On a narrower terminal lines go on below: a number that is cut short says something else."""
+"""On a narrower terminal lines wrap: a number that was cut off would be wrong."""
 MAX_WIDTH: Final = 118
 """Wider lines are hard to read."""
 _BAR_CHARS: Final = 40
 """The longest bar of a total."""
 _TOTALS_CHARS: Final = 38
-"""What stands around the bars of the totals."""
+"""The width of what is around the bars of the totals."""
 
 
 def make_console() -> Console:
-    """Return the console for standard output, no wider or narrower than is good to read."""
+    """Return the console for standard output, with a width that is easy to read."""
     from rich.console import Console
 
     console = Console(highlight=False, markup=False, emoji=False)
@@ -192,16 +205,13 @@ def draw_totals(figures: Compression, turns: tuple[int, int], width: int) -> Tex
 
 
 _TAB: Final = 8
-"""What a terminal makes of a tab."""
+"""The width of a tab on a terminal."""
 _SLOW_SECONDS: Final = 0.5
-"""Work that is done sooner shows no bar: it would only flicker."""
+"""Faster work shows no bar, which would only flicker."""
 _LARGE_CHARS: Final = 1_000_000
-"""Folding this much takes a moment on any machine, so the bar comes at once."""
+"""Folding this much takes a moment on any machine, so the bar is shown at once."""
 _FRAME_SECONDS: Final = 0.1
-"""Ten times a second looks smooth, and costs next to nothing."""
-pager_option = click.option(
-    "--pager/--no-pager", "is_paged", default=True, help="Show it in a pager on a terminal."
-)
+"""Ten times a second looks smooth and costs almost nothing."""
 
 
 class Progress:
@@ -211,7 +221,7 @@ class Progress:
     """Returns how much of the work is done, from 0 to 1; asked from another thread."""
 
     def counting(self, total: Callable[[], int]) -> Callable[[float], None]:
-        """Return a callback for how much is done; *total* is asked when something first is."""
+        """Return a callback for the amount done; *total* is called on the first call of that."""
         done, of = 0.0, 0
 
         def count(amount: float) -> None:
@@ -225,7 +235,7 @@ class Progress:
 
 @contextmanager
 def working(what: str, *, chars: int = 0, quiet: bool = False) -> Iterator[Progress]:
-    """Show a bar on a terminal while the body runs, if that takes a moment."""
+    """Show a bar on a terminal while the body runs, if that takes long enough."""
     progress = Progress()
     if quiet or not sys.stderr.isatty():
         yield progress
@@ -242,7 +252,7 @@ def working(what: str, *, chars: int = 0, quiet: bool = False) -> Iterator[Progr
 
 
 def _draw(what: str, progress: Progress, is_over: threading.Event, delay: float) -> None:
-    """Draw the bar until the work is over, and leave no trace of it."""
+    """Draw the bar until the work is over, then erase it."""
     if is_over.wait(delay):
         return
     from rich.console import Console
@@ -260,7 +270,7 @@ def _draw(what: str, progress: Progress, is_over: threading.Event, delay: float)
 
 
 def print_paged(console: Console, drawn: Iterable[RenderableType], *, is_paged: bool) -> None:
-    """Print each as it comes; a pager draws more only as the user scrolls."""
+    """Print items as they come; in a pager, they are drawn as the user scrolls."""
     if is_paged and console.is_terminal and sys.stdin.isatty() and sys.stdout.isatty():
         click.echo_via_pager(_capture(console, drawn), color=not console.no_color)
         return

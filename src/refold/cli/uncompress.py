@@ -9,14 +9,8 @@ import click
 from refold.cli import MISSING
 from refold.cli.files import check_out, find_originals, read_document, write_text
 from refold.cli.folding import UnfoldedFile, unfold_file
-from refold.cli.options import (
-    conversation_option,
-    file_argument,
-    known_option,
-    out_option,
-    quiet_option,
-)
-from refold.cli.terminal import clean, count_of, say, working
+from refold.cli.options import conversation_option, file_argument, known_option, out_option
+from refold.cli.terminal import clean, count_of, quiet_option, say, working
 from refold.messages.json_style import Style
 from refold.stores.opening import KEYS, without_secrets
 
@@ -67,7 +61,7 @@ def command(
         ids = "".join(f"\n  {clean(id_)}" for id_ in unfolded.missing)
         say(f"refold: {len(unfolded.missing)} originals are missing; their summaries stay:{ids}")
         return MISSING
-    # Beside a file of its own there is nothing to mix up, so texts may well read like that.
+    # With a sidecar of its own, a file cannot be confused with another: such texts may be genuine.
     if unfolded.in_vain and (store is not None or not unfolded.expanded):
         count = count_of(unfolded.in_vain, unfolded.in_vain)
         where = "what was kept with it" if store is None else repr(without_secrets(store))

@@ -21,15 +21,15 @@ from refold.cli.terminal import clean, excerpt, make_console, make_table
 from refold.server.agents import find_places
 
 _LATEST: Final = 12
-"""As many sessions as fit on a terminal of 24 lines with their frame."""
+"""As many sessions as fit on a terminal of 24 lines with the rest of the table."""
 _FILL_CHARS: Final = 8
-"""The bar of how full a window is."""
+"""The width of the bar that shows how full a window is."""
 _NAME_CHARS: Final = 24
 """Names of sessions are cut to this, so that the figures have room."""
 _WIDE: Final = 96
 """On a narrower terminal the model, the messages and the bar are left out."""
 _MEDIUM: Final = 74
-"""On a narrower one still, what is left after a fold, too: the share that is saved says as much."""
+"""On a still narrower one, the tokens after a fold too: the share saved says as much."""
 
 _EPILOG = """\b
 Examples:
@@ -90,10 +90,7 @@ def default_folders(environment: Mapping[str, str]) -> list[Path]:
 
 
 def _follow(watch: Watch, console: Console, interval: float) -> None:
-    """Poll until the user interrupts.
-
-    Elsewhere than on a terminal, there is a line for each session that has grown.
-    """
+    """Poll until interrupted; without a terminal, print a line for each session that has grown."""
     try:
         if not sys.stdout.isatty():
             grown = watch.figures
@@ -109,7 +106,7 @@ def _follow(watch: Watch, console: Console, interval: float) -> None:
                 time.sleep(interval)
                 watch.poll()
     except KeyboardInterrupt:
-        return  # what was found is left on the screen
+        return  # the caller prints the table once more
 
 
 def _describe(figures: Figures) -> str:
@@ -118,12 +115,12 @@ def _describe(figures: Figures) -> str:
 
 
 def draw_table(watch: Watch, width: int) -> Table:
-    """Draw one row a session, and the sums below."""
+    """Draw one row per session, and the totals below."""
     is_wide, is_medium = width >= _WIDE, width >= _MEDIUM
     table = make_table()
     table.show_footer = len(watch.figures) > 1
     sums = _sums(watch.figures)
-    # Where there is too little room, the names are cut, and never a figure.
+    # With too little room, names are cut, but never figures.
     table.add_column("session", Text("all", style="bold"), overflow="ellipsis")
     if is_wide:
         table.add_column("model", no_wrap=True)
@@ -154,7 +151,7 @@ def draw_table(watch: Watch, width: int) -> Table:
 
 
 def name_of(path: Path) -> str:
-    """Name a session by its project and the beginning of its id."""
+    """Return the project of a session and the beginning of its id."""
     parent = path.parent.name.rpartition("-")[2] or path.parent.name
     return clean(f"{parent}/{path.stem.removeprefix('rollout-')[:12]}")
 

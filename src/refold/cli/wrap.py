@@ -37,7 +37,7 @@ def command(*, program: tuple[str, ...]) -> int:
 
 
 def summarize(stats: Mapping[str, Any]) -> str:
-    """Say the totals of a proxy on one line."""
+    """Return the totals of a proxy on one line."""
     if not stats.get("requests"):
         return "no request came through the proxy"
     before, after = stats["tokens_before"], stats["tokens_after"]

@@ -6,6 +6,7 @@ import base64
 import os
 from collections.abc import Mapping, Sequence
 from importlib import import_module
+from pathlib import Path
 from typing import Any, Final
 from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
 
@@ -45,6 +46,17 @@ _REMOTE: Final[Mapping[str, tuple[str, str]]] = {
 def is_file(address: str | os.PathLike[str]) -> bool:
     """Return whether *address* is the path of an SQLite file."""
     return not isinstance(address, str) or "://" not in address
+
+
+def is_missing(address: str | os.PathLike[str]) -> bool:
+    """Return whether *address* is of a store in a file that does not exist."""
+    return is_file(address) and not Path(address).exists()
+
+
+def is_same_file(one: str, other: str) -> bool:
+    """Return whether two addresses are of stores in the same file."""
+    files = [Path(address) for address in (one, other) if is_file(address)]
+    return len(files) == 2 and all(map(Path.exists, files)) and files[0].samefile(files[1])
 
 
 def is_bucket(address: str) -> bool:

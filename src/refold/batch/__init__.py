@@ -1,6 +1,6 @@
-"""Many conversations: one record, one Arrow batch, or files of them on any engine.
+"""Fold many conversations: single records, Arrow batches, or files on any engine.
 
-Conversations are JSON text, so that what comes back is the very same bytes.
+Conversations are JSON text, so that unfolding restores the exact bytes.
 """
 
 from __future__ import annotations

@@ -18,12 +18,12 @@ ADDED: Final = ("originals", "tokens_before", "tokens_after")
 """The columns that folding adds, beside `error` where errors are kept."""
 COLUMN: Final = "messages"
 _TYPE_KEY: Final = b"refold.type"
-"""Where a column that was made of structs notes its type: Arrow's bytes of a schema, in hex."""
+"""Metadata of a column that was made from structs: its schema in Arrow's format, in hex."""
 _STYLE: Final = Style(ascii_only=False)
 
 Rows = TypeVar("Rows", bound="pa.RecordBatch | pa.Table")
 Change = Callable[[int, str], Any]
-"""Changes the text in one row; `None` if it is to be left out."""
+"""Changes the text in one row; returns `None` to leave the row out."""
 
 
 def fold_batch(
@@ -35,12 +35,12 @@ def fold_batch(
 ) -> Rows:
     """Fold the conversations in *column* of a batch or table; other columns stay as they are.
 
-    Each is JSON text, as for `fold_record`; a list of structs is read as such text, without the
-    fields that are null. Adds the columns `originals`, `tokens_before` and `tokens_after`. With
-    *errors* `keep`, a row that is no conversation stays as it is, and the column `error` says why.
-    *choices* are those of `Compressor`.
+    Each is JSON text, as for `fold_record`; a list of structs is read as such text, without null
+    fields. Adds the columns `originals`, `tokens_before` and `tokens_after`. With *errors* `keep`,
+    a row that is not a conversation stays as it is, and the column `error` says why. *choices* are
+    those of `Compressor`.
 
-    Raises `ConfigError` if there is no such column or one of those to be added is there already.
+    Raises `ConfigError` if the column is missing, or if a column to add already exists.
     """
     check_choice("errors", errors, ("raise", "keep"))
     folder = RecordFolder(**choices)
@@ -67,14 +67,14 @@ def fold_batch(
 
 
 def unfold_batch(batch: Rows, *, column: str = COLUMN, store: Store | None = None) -> Rows:
-    """Put back what `fold_batch` was given: the same text, or the same list of structs."""
+    """Restore what `fold_batch` was given: the same text, or the same list of structs."""
     return unfold_rows(
         batch, column, lambda _, folded, note: unfold_record(folded, note, store=store)
     )
 
 
 def fold_rows(batch: Rows, column: str, change: Change) -> Rows:
-    """Replace each text by what *change* makes of it; leave out the row if that is `None`."""
+    """Replace each text by the result of *change*; leave out rows where it is `None`."""
     pa = need("pyarrow", "batch")
     place = find_column(batch.schema, column)
     taken = {*ADDED, "error"} & set(batch.schema.names)
@@ -94,14 +94,14 @@ def fold_rows(batch: Rows, column: str, change: Change) -> Rows:
 
 
 def unfold_rows(batch: Rows, column: str, change: Callable[[int, str, str], str | None]) -> Rows:
-    """Replace each folded text and its originals by what *change* makes of them."""
+    """Replace each folded text by the result of *change*, and drop the added columns."""
     place = find_column(batch.schema, column)
     if "originals" not in batch.schema.names:
         raise ConfigError("no folded batch: it has no column 'originals'")
     texts = batch.column(place).to_pylist()
     is_kept = [True] * batch.num_rows
     for row, note in enumerate(batch.column("originals").to_pylist()):
-        if note is not None:  # else `fold_batch` could not read it, and kept it
+        if note is not None:  # else `fold_batch` could not read the row and kept it
             texts[row] = change(row, texts[row], note)
             is_kept[row] = texts[row] is not None
     field = unfolded_field(batch.schema.field(place))
@@ -113,7 +113,7 @@ def unfold_rows(batch: Rows, column: str, change: Callable[[int, str, str], str 
 
 
 def _filter(batch: Rows, is_kept: Sequence[bool]) -> Rows:
-    # Arrow cannot filter every type of column; mostly there is no need to.
+    # Arrow cannot filter every type of column, so filter only if necessary.
     if all(is_kept):
         return batch
     kept: Rows = batch.filter(need("pyarrow", "batch").array(is_kept, "bool"))
@@ -121,12 +121,12 @@ def _filter(batch: Rows, is_kept: Sequence[bool]) -> Rows:
 
 
 def fold_schema(schema: pa.Schema, column: str) -> pa.Schema:
-    """Return what `fold_rows` makes of a schema."""
+    """Return the schema that `fold_rows` gives."""
     return fold_rows(_no_rows(schema), column, lambda *_: None).schema
 
 
 def unfold_schema(schema: pa.Schema, column: str) -> pa.Schema:
-    """Return what `unfold_rows` makes of a schema."""
+    """Return the schema that `unfold_rows` gives."""
     return unfold_rows(_no_rows(schema), column, lambda *_: None).schema
 
 
@@ -135,7 +135,7 @@ def _no_rows(schema: pa.Schema) -> pa.RecordBatch:
 
 
 def find_column(schema: pa.Schema, column: str) -> int:
-    """Return the place of *column*."""
+    """Return the index of *column*; raise `ConfigError` unless there is exactly one."""
     if schema.names.count(column) != 1:
         got = ", ".join(map(repr, schema.names)) or "none"
         raise ConfigError(
@@ -146,7 +146,7 @@ def find_column(schema: pa.Schema, column: str) -> int:
 
 
 def folded_field(field: pa.Field) -> pa.Field:
-    """Return the field for folded texts; what was made of structs notes what it was."""
+    """Return the field for folded texts; for structs, its metadata has the original type."""
     pa = need("pyarrow", "batch")
     if _is_text(field.type):
         return field
@@ -189,7 +189,7 @@ def _is_text(type_: Any) -> bool:
 
 
 def _is_json(type_: Any) -> bool:
-    """Return whether values of a type can be written as JSON and read back."""
+    """Return whether values of a type survive a round trip through JSON."""
     types = need("pyarrow.types", "batch")
     scalars = (types.is_boolean, types.is_null, types.is_integer, types.is_floating)
     inside = [type_]
@@ -205,7 +205,7 @@ def _is_json(type_: Any) -> bool:
 
 
 def _without_nulls(value: Any) -> Any:
-    """Leave out the fields that a struct has only because others have them."""
+    """Drop null fields: structs in a column have the fields of all others."""
     if isinstance(value, dict):
         return {key: _without_nulls(item) for key, item in value.items() if item is not None}
     return [_without_nulls(item) for item in value] if isinstance(value, list) else value

@@ -25,14 +25,14 @@ from refold.errors import BatchError, RefoldError, describe
 Engine = Literal["local", "ray", "spark"]
 
 _POLL_SECONDS: Final = 1.0
-"""How often to look for reports of Spark: progress is shown in seconds, and a look costs a few
-microseconds a shard. A guess."""
+"""How often to look for the reports of Spark: progress is shown in seconds, and a look costs a few
+microseconds per shard. A guess."""
 
 
 def run_shards(
     job: Job, shards: Sequence[Shard], *, engine: Engine, workers: int | None, address: str | None
 ) -> Generator[Report, None, None]:
-    """Do *shards* with *engine*; yield reports as they come."""
+    """Process *shards* with *engine*; yield reports as shards finish."""
     match engine:
         case _ if not shards:
             return
@@ -45,7 +45,7 @@ def run_shards(
 
 
 def _run_local(job: Job, shards: Sequence[Shard], workers: int | None) -> Iterator[Report]:
-    """Do *shards* with so many processes, by default one a core; yield reports as they come."""
+    """Process *shards* in worker processes, by default one per core; yield reports."""
     count = min(workers or _count_cores(), len(shards))
     if count <= 1:
         yield from (do_shard(job, shard) for shard in shards)
@@ -60,7 +60,7 @@ def _run_local(job: Job, shards: Sequence[Shard], workers: int | None) -> Iterat
             busy[worker.connection] = worker
         while busy:
             for connection in wait(list(busy)):
-                assert isinstance(connection, Connection), "nothing else is waited for"
+                assert isinstance(connection, Connection), "only worker connections are waited for"
                 yield busy[connection].take()
                 shard = next(waiting, None)
                 if shard is None:
@@ -78,14 +78,14 @@ def _count_cores() -> int:
 
 @dataclass(slots=True)
 class _Worker:
-    """A process that does one shard after the other."""
+    """A process that works on one shard at a time."""
 
     process: SpawnProcess
     connection: Connection
     shard: Shard | None = None
 
     def give(self, shard: Shard) -> None:
-        """Hand out the next shard."""
+        """Send the next shard to the process."""
         self.shard = shard
         try:
             self.connection.send(shard)
@@ -93,7 +93,7 @@ class _Worker:
             raise self._lost() from error
 
     def take(self) -> Report:
-        """Return the report on the shard, or raise what went wrong."""
+        """Return the report on the shard, or raise the error of the process."""
         try:
             answer: Report | RefoldError = self.connection.recv()
         except (EOFError, OSError) as error:
@@ -103,8 +103,8 @@ class _Worker:
         return answer
 
     def stop(self) -> None:
-        """End the process, whatever it is doing: no part of a shard is ever seen."""
-        # The connection last: a worker that still answers would complain about a closed one.
+        """End the process; an unfinished part is never visible."""
+        # The connection comes last, or a worker that still answers would report a broken pipe.
         self.process.terminate()
         self.process.join()
         self.process.close()
@@ -122,7 +122,7 @@ class _Worker:
 
 
 def _start(job: Job) -> _Worker:
-    # Not forked: the caller may have threads, and what they hold would stay locked in the copy.
+    # Not forked: locks held by other threads of the caller would stay locked in the child.
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe()
     process = context.Process(target=_serve, args=(theirs, job), daemon=True)
@@ -132,8 +132,10 @@ def _start(job: Job) -> _Worker:
 
 
 def _serve(connection: Any, job: Job) -> None:
-    """Do the shards that come; runs in a worker."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent is interrupted, and ends us
+    """Process shards as they arrive; runs in a worker."""
+    signal.signal(
+        signal.SIGINT, signal.SIG_IGN
+    )  # the parent handles the interrupt and ends the workers
     threading.Thread(target=_end_with_parent, daemon=True).start()
     while True:
         try:
@@ -144,7 +146,7 @@ def _serve(connection: Any, job: Job) -> None:
             answer: Report | RefoldError = do_shard(job, shard)
         except RefoldError as error:
             answer = error
-        except Exception as error:  # noqa: BLE001 - whatever it is, the parent has to know
+        except Exception as error:  # noqa: BLE001 - the parent must know of any error
             answer = BatchError(f"{shard.part} of {shard.source!r}: {describe(error)}")
         connection.send(answer)
 
@@ -159,12 +161,12 @@ def _end_with_parent() -> None:
 def _run_ray(
     job: Job, shards: Sequence[Shard], workers: int | None, address: str | None
 ) -> Iterator[Report]:
-    """Do *shards* with `map_batches`, one a task; yield reports as they come."""
+    """Process *shards* with `map_batches`, one per task; yield reports."""
     ray = need("ray", "ray")
     data = need("ray.data", "ray")
     is_ours = not ray.is_initialized()
     if is_ours:
-        # refold shows its own progress, and raises errors.
+        # refold shows its own progress and raises errors itself.
         quiet = {"log_to_driver": False, "logging_level": logging.ERROR}
         logging.getLogger("ray.data").setLevel(logging.ERROR)
         cores = {} if address else {"num_cpus": workers}
@@ -187,9 +189,9 @@ def _do_batch(batch: dict[str, Any], *, job: Job, shards: Sequence[Shard]) -> di
 def _run_spark(
     job: Job, shards: Sequence[Shard], workers: int | None, address: str | None
 ) -> Iterator[Report]:
-    """Do *shards* with `mapInArrow`, one a partition; yield reports as they come."""
+    """Process *shards* with `mapInArrow`, one per partition; yield reports."""
     sql = need("pyspark.sql", "spark")
-    # Workers on this machine run what we run; those of a cluster have a Python of their own.
+    # Local workers use this Python; the workers of a cluster have their own.
     if address is None:
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     spark = sql.SparkSession.getActiveSession()
@@ -221,7 +223,7 @@ def _collect(spark: Any, job: Job, shards: Sequence[Shard]) -> None:
 
 
 def _watch(job: Job, shards: Sequence[Shard], work: Callable[[], None]) -> Iterator[Report]:
-    """Yield reports as they are written; Spark itself reports nothing before the end."""
+    """Yield reports as they are written, since Spark reports nothing before the end."""
     with ThreadPoolExecutor(1) as pool:
         done = pool.submit(work)
         left = list(shards)

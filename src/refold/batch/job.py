@@ -1,4 +1,4 @@
-"""The values of a batch: a job, the shards it is cut into, and a report on each."""
+"""The values of a batch: a job, its shards, and a report on each."""
 
 from __future__ import annotations
 
@@ -10,51 +10,51 @@ from typing import Any, Final, Literal, Self
 from refold.options import Options
 
 Kind = Literal["jsonl", "jsonl.zst", "parquet", "arrow"]
-"""Kinds of files that are read: what their names end with."""
+"""The kinds of input files."""
 SCRATCH: Final = ".refold"
 """The name of the folder for unfinished work."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shard:
-    """A stretch of one input file, which becomes one part of the output."""
+    """A section of an input file, which becomes one part of the output."""
 
     number: int
     kind: Kind
     source: str
     start: int
     stop: int
-    """Where it begins and ends: bytes of JSON lines, rows of Parquet, batches of Arrow."""
+    """Where it begins and ends, in bytes of JSON lines, rows of Parquet or batches of Arrow."""
     size: int
-    """About how many bytes of input it has: what progress is measured by."""
+    """Its approximate size in bytes, by which progress is measured."""
 
     @property
     def part(self) -> str:
-        """The name of the file that it becomes."""
+        """The name of its output file."""
         return f"part-{self.number:05}.{'parquet' if self.kind == 'arrow' else self.kind}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """What is done to every record, and where the results go; travels to every worker."""
+    """What is done to every record, and where the results go; sent to every worker."""
 
     out: Path
     options: Options = field(default_factory=Options)
     token_share: float | None = None
     """The budget of a record as a share of its tokens, from 0 to 1."""
     key: str | None = None
-    """Under which key, or in which column, a record has its messages."""
+    """The key or column with the messages of a record."""
     store: str | None = None
-    """Where the originals go; without one, they stay with the record."""
+    """The address of the store for originals; without one, they stay with the record."""
     keys: tuple[bytes, ...] = field(default=(), repr=False)
-    """What they are encrypted with, the first, and decrypted; travels along, for the machines of a
-    cluster have an environment of their own."""
+    """The encryption keys of the store, the one to encrypt with first. They are part of the job,
+    because the machines of a cluster have environments of their own."""
     unfold: bool = False
 
     def describe(self) -> dict[str, Any]:
-        """Say as JSON-ready data what the output depends on; nothing about who works, or where.
+        """Return what the output depends on as JSON-ready data, whatever the engine.
 
-        The store is not named: its address may hold a password.
+        The store is not named, because its address may contain a password.
         """
         usual = Options()
         chosen = {
@@ -89,7 +89,7 @@ def rejects_of(job: Job, shard: Shard) -> Path:
 
 @dataclass(slots=True, kw_only=True)
 class Figures:
-    """Sums over records; they follow from the input alone, so they can stand in the manifest."""
+    """Sums over records; they depend on the input alone, so the manifest can have them."""
 
     records: int = 0
     rejected: int = 0
@@ -107,32 +107,32 @@ class Figures:
 
 @dataclass(slots=True, kw_only=True)
 class Report:
-    """How one shard went."""
+    """The outcome of one shard."""
 
     shard: Shard
     sha256: str
-    """Of the part."""
+    """The checksum of the part."""
     lines: int
-    """How many lines or rows the shard has, blank ones too: the next one begins behind them."""
+    """The number of lines or rows, including blank ones: the next shard begins after them."""
     figures: Figures
     kinds: dict[str, list[int]]
-    """What was done to texts: how many, and their characters before and after."""
+    """By action: the number of texts, and their characters before and after."""
     errors: dict[str, int]
-    """Why records were set aside: how many, by the name of the error."""
+    """The number of records set aside, by the name of the error."""
     slowest: list[tuple[float, int]]
-    """Seconds and line of the slowest records, counted from the beginning of the shard."""
+    """Seconds and line of the slowest records; lines are counted within the shard."""
     cpu_seconds: float
     peak_bytes: int
-    """The most memory that its worker had taken until then; 0 where that is not known."""
+    """The peak memory of its worker so far; 0 if unknown."""
     worker: int
 
     def to_json(self) -> str:
-        """Spell it as JSON."""
+        """Return it as JSON text."""
         return json.dumps(asdict(self))
 
     @classmethod
     def from_json(cls, text: str) -> Self:
-        """Read back what `to_json` has written."""
+        """Undo `to_json`."""
         data = json.loads(text)
         data["shard"] = Shard(**data["shard"])
         data["figures"] = Figures(**data["figures"])

@@ -1,4 +1,4 @@
-"""JSON lines, plain or packed by zstd: one record a line, read and written one at a time."""
+"""JSON lines, plain or compressed by zstd: one record per line, processed one at a time."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from refold.errors import MessageError
 from refold.messages.json_style import Style
 
 REFOLD_KEY: Final = "refold"
-"""Under which a folded line has what `refold batch --unfold` needs."""
+"""The key of a folded line for what `refold batch --unfold` needs."""
 _LIST_KEY: Final = "messages"
-"""Under which a folded line has the messages of a record that was a list."""
+"""The key of a folded line for the messages of a record that was a list."""
 _MAX_PACKED_PIECES: Final = 16
-"""Into how many pieces a packed file is cut at most: all of them together unpack it eight times,
-which at 500 MB/s or more is little beside folding at 2 or 3."""
+"""The most pieces of a compressed file. All pieces together decompress it eight times, which at 500
+MB/s or more is little compared with folding at 2 or 3 MB/s."""
 _CHUNK_BYTES: Final = 1_000_000
-"""How much is unpacked at a time; larger ones only take memory. A guess."""
-_LEVEL: Final = 3  # the default of zstd, said here because the bytes of parts depend on it
+"""How much is decompressed at a time; larger chunks only take memory. A guess."""
+_LEVEL: Final = 3  # the default of zstd, fixed here because the bytes of parts depend on it
 _STYLE: Final = Style(item_separator=",", key_separator=":", ascii_only=False)
 
 
@@ -44,9 +44,9 @@ def plan_lines(path: Path, part_bytes: int) -> Iterator[tuple[int, int, int]]:
 
 
 def plan_packed_lines(path: Path, part_bytes: int) -> Iterator[tuple[int, int, int]]:
-    """Cut what a packed file holds at the ends of lines; starts and stops are of that.
+    """Cut the content of a compressed file at line ends; start and stop are in that content.
 
-    Who wants a piece has to unpack everything before it, so there are only a few.
+    Reading a piece means decompressing everything before it, so there are only a few.
     """
     size = path.stat().st_size
     pieces = min(-(-size // part_bytes), _MAX_PACKED_PIECES)
@@ -61,7 +61,7 @@ def plan_packed_lines(path: Path, part_bytes: int) -> Iterator[tuple[int, int, i
 
 
 def _line_ends(path: Path) -> list[int]:
-    """Return places where lines of a packed file end, about one in a megabyte, and its own end."""
+    """Return positions of line ends in a compressed file, about one per megabyte, and its end."""
     ends: list[int] = []
     place = 0
     with path.open("rb") as file, _unpacked(file) as data:
@@ -100,7 +100,7 @@ def _unfold_line(work: Work, line: str) -> str:
 
 
 def join_line(record: FoldedRecord) -> str:
-    """Write a folded record as one line: the record itself, with one key more."""
+    """Return a folded record as one line: the record itself with one more key."""
     value = parse_json(record["folded"], "folded")
     if isinstance(value, list):
         value = {_LIST_KEY: value}
@@ -111,7 +111,7 @@ def join_line(record: FoldedRecord) -> str:
 
 
 def split_line(line: str) -> tuple[str, str]:
-    """Return the folded record and its originals from a line that `join_line` has written."""
+    """Undo `join_line`: return the folded record and its originals."""
     value = parse_json(line, "record")
     match value.pop(REFOLD_KEY, None) if isinstance(value, dict) else None:
         case {"originals": str() as originals}:

@@ -1,4 +1,4 @@
-"""The output folder of a batch: what is done so far, and the manifest at the end."""
+"""The output folder of a batch: its state while it runs, and the manifest at the end."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ from refold.stores.opening import without_secrets
 
 MANIFEST: Final = "_manifest.json"
 REJECTED: Final = "_rejected.jsonl"
-"""Both are hidden from readers that take the folder for data: Spark, Hive, and refold itself."""
+"""Both are hidden from readers of data folders: Spark, Hive, and refold itself."""
 _JOB: Final = "job.json"
 
 
 class Output:
-    """An output folder that is this job's alone for as long as it is open."""
+    """An output folder, locked for one job while it is open."""
 
     def __init__(self, job: Job, files: Sequence[Path], shards: Sequence[Shard]) -> None:
         self.job = job
@@ -58,9 +58,9 @@ class Output:
 
     @contextmanager
     def opened(self) -> Iterator[None]:
-        """Create the folder, or take up what is in it.
+        """Create the folder, or resume the job in it.
 
-        Raises `BatchError` if that belongs to another job, or if another process is working on it.
+        Raises `BatchError` if it belongs to another job, or if another process is working on it.
         """
         out = self.job.out
         try:
@@ -89,9 +89,9 @@ class Output:
             temporary.write_text(json.dumps({**self._identity, "keys": keys}))
 
     def _used_keys(self, known: dict[str, Any]) -> list[str]:
-        """Return the keys that earlier runs have encrypted with; refuse to continue without them.
+        """Return the keys that earlier runs encrypted with; refuse to continue without them.
 
-        A batch that wrote nothing, as after a wrong option, does not block another one.
+        A batch that has written nothing, as after a wrong option, does not block another one.
         """
         used: list[str] = known.pop("keys", [])
         if known == self._identity:
@@ -117,7 +117,7 @@ class Output:
             )
 
     def is_finished(self) -> bool:
-        """Return whether this very batch is done; raise `BatchError` if another one is."""
+        """Return whether this batch is done; raise `BatchError` if the folder has another one."""
         manifest = self.read_manifest()
         if manifest is None:
             return False
@@ -136,18 +136,18 @@ class Output:
         return found
 
     def reports(self) -> dict[int, Report]:
-        """Return the reports of all shards that are done, by number."""
+        """Return the reports of all finished shards, by number."""
         found = {}
         for shard in self.shards:
             with suppress(FileNotFoundError):
                 report = Report.from_json(report_of(self.job, shard).read_text())
-                # A power cut may have kept the report and not the part.
+                # After a power cut, the report may be there without the part.
                 if (self.job.out / shard.part).stat().st_size == report.figures.bytes_out:
                     found[shard.number] = report
         return found
 
     def finish(self, reports: Mapping[int, Report]) -> dict[str, Any]:
-        """Write what was set aside, then the manifest; return the manifest."""
+        """Write the rejected records, then the manifest; return the manifest."""
         ordered = [reports[shard.number] for shard in self.shards]
         totals, kinds, errors = Figures(), dict[str, list[int]](), Counter[str]()
         for report in ordered:
@@ -178,7 +178,7 @@ class Output:
         }
 
     def _write_rejected(self, ordered: Sequence[Report]) -> dict[str, str]:
-        """Put together what the shards have set aside, with its lines counted from the file's."""
+        """Collect the rejected records of all shards, with line numbers of their files."""
         digest = hashlib.sha256()
         path = self.job.out / REJECTED
         offsets = line_offsets(ordered)
@@ -200,18 +200,18 @@ class Output:
         return BatchError(f"{str(self.job.out)!r} {what}: name another folder")
 
     def _clean_up(self) -> None:
-        # A worker of a killed batch may still be there for a moment, and write.
+        # A worker of a killed batch may still be writing for a moment.
         for _ in range(3):
             shutil.rmtree(scratch_of(self.job), ignore_errors=True)
 
 
 def _key_names(job: Job) -> list[str]:
-    """Name the keys that originals are encrypted with; unfolding, nothing depends on them."""
+    """Return the ids of the encryption keys; none when unfolding, which does not depend on them."""
     return [] if job.store is None or job.unfold else [id_of(key).hex() for key in job.keys]
 
 
 def line_offsets(ordered: Sequence[Report]) -> dict[int, int]:
-    """Return how many lines of its file come before each shard, by the shard's number."""
+    """Return the number of lines of its file before each shard, by the number of the shard."""
     seen: dict[str, int] = {}
     offsets = {}
     for report in ordered:
@@ -235,10 +235,10 @@ def _part(report: Report) -> dict[str, Any]:
 
 @contextmanager
 def _locked(folder: Path) -> Iterator[None]:
-    """Lock *folder* against other batches; the system releases the lock of a killed process."""
+    """Lock *folder* against other batches; a killed process releases the lock."""
     try:
         import fcntl
-    except ImportError:  # Windows has none for folders
+    except ImportError:  # Windows cannot lock folders
         yield
         return
     descriptor = os.open(folder, os.O_RDONLY)
@@ -248,7 +248,7 @@ def _locked(folder: Path) -> Iterator[None]:
         except OSError as error:
             if error.errno in (errno.EAGAIN, errno.EACCES):
                 raise BatchError(f"another batch is working on {str(folder)!r}") from error
-            # Some network file systems have no locks.
+            # Some network file systems do not support locks.
         yield
     finally:
         os.close(descriptor)
@@ -262,9 +262,9 @@ _WORDS: Final = {
     "inputs": "the inputs",
     "store": "the store",
 }
-"""What the fields of a manifest are called in errors."""
+"""The fields of a manifest in words, for errors."""
 
 
 def _changed(new: Mapping[str, Any], old: Mapping[str, Any]) -> str:
-    """Name the fields of a manifest that are not what they were."""
+    """Return the changed fields of a manifest in words."""
     return ", ".join(_WORDS[name] for name, value in new.items() if old.get(name) != value)

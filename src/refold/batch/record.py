@@ -1,4 +1,4 @@
-"""Fold one conversation that is JSON text, and unfold it to the very same text."""
+"""Fold one conversation given as JSON text, and unfold it to exactly the same text."""
 
 from __future__ import annotations
 
@@ -23,32 +23,32 @@ from refold.stores.scope import ScopedStore
 
 _BLANKS: Final = " \t\r\n\ufeff"
 _ONE_LINE: Final = Style(item_separator=",", key_separator=":", ascii_only=False)
-"""How records are written where the style of their text would take several lines."""
+"""The style of folded records whose text has no single style, or takes several lines."""
 _TEXT_PREFIX: Final = "refold:record:"
-"""Where a store keeps the text of a record that no style spells."""
+"""The prefix of the keys for texts of records that no style reproduces."""
 _MAX_NAMED: Final = 3
-"""How many missing originals an error names: it must fit on a line."""
+"""How many missing originals an error names, so that it fits on a line."""
 
 
 class FoldedRecord(TypedDict):
-    """A folded conversation as a row of plain values, which any data engine takes."""
+    """A folded conversation as a row of plain values, which every data engine accepts."""
 
     folded: str
     """The conversation as JSON text, in the shape of its input."""
     originals: str
-    """What `unfold_record` needs, as JSON text; with a store, the originals are there instead."""
+    """What `unfold_record` needs, as JSON text; with a store, originals are in the store."""
     tokens_before: int
     tokens_after: int
 
 
 def fold_record(text: str, *, key: str | None = None, **choices: Any) -> FoldedRecord:
-    """Fold a conversation that is given as JSON text.
+    """Fold a conversation given as JSON text.
 
     It is a list of messages, or an object that has one under *key*; by default `messages`,
-    `contents` or `input`. What else the object holds stays as it is. *choices* are those of
-    `Compressor`: options, *store* and models. The fold is undone and compared before this returns.
+    `contents` or `input`. The rest of the object stays as it is. *choices* are those of
+    `Compressor`: options, *store* and models. The fold is verified by undoing it.
 
-    Raises `FormatError` or `MessageError` if *text* is no conversation.
+    Raises `FormatError` or `MessageError` if *text* is not a conversation.
     """
     return RecordFolder(key=key, **choices).fold(text)[0]
 
@@ -56,7 +56,7 @@ def fold_record(text: str, *, key: str | None = None, **choices: Any) -> FoldedR
 def unfold_record(folded: str, originals: str, *, store: Store | None = None) -> str:
     """Return the text that `fold_record` was given, to the byte.
 
-    Raises `RecordError` if it cannot: originals are missing, or something was changed.
+    Raises `RecordError` if that is impossible: originals are missing, or something was changed.
     """
     note = parse_json(originals, "originals")
     if store is not None and isinstance(note, dict) and "scope" in note:
@@ -79,7 +79,7 @@ def unfold_record(folded: str, originals: str, *, store: Store | None = None) ->
 
 
 class RecordFolder:
-    """Folds records with one set of choices; made once, it saves checking them for every record."""
+    """Folds records with one set of choices, which are checked only once."""
 
     def __init__(
         self,
@@ -91,7 +91,7 @@ class RecordFolder:
         scope: str | None = None,
         **choices: Any,
     ) -> None:
-        """Take the choices of `Compressor`, and a *scope* of the store, which records then name."""
+        """Take the choices of `Compressor`, and a *scope* of the store, which records note."""
         if choices.get("conversation") is not None:
             raise ConfigError(
                 "a record cannot be given a conversation: for a part of a store of its own, give "
@@ -109,13 +109,13 @@ class RecordFolder:
         self._token_share = token_share
 
     def fold(self, text: str) -> tuple[FoldedRecord, Result]:
-        """Fold *text*; also return what the library says about it."""
+        """Fold *text*; also return the result of the library."""
         core = text.strip(_BLANKS) if isinstance(text, str) else text
         value = parse_json(core, "record")
         key = find_key(value, self._key)
         messages = value if key is None else value[key]
         result = self._choose_compressor(messages).compress(messages)
-        # What comes back is spelled and compared with the text: that proves this very fold.
+        # Unfolding and comparing with the text proves that this fold can be undone.
         back = uncompress(result.messages, self._store or result.verbatim).messages
         style = find_style(core, _put(value, key, back))
         spell = _ONE_LINE if style is None or style.indent is not None else style
@@ -129,7 +129,7 @@ class RecordFolder:
         return record, result
 
     def _choose_compressor(self, messages: list[Any]) -> Compressor:
-        """Return the compressor, for a budget that is a share one with the tokens it comes to."""
+        """Return the compressor; for a budget that is a share, one with that many tokens."""
         if self._token_share is None:
             return self._compressor
         options = self._options
@@ -141,7 +141,7 @@ class RecordFolder:
     def _note(
         self, text: str, core: str, key: str | None, style: Style | None, result: Result
     ) -> str:
-        """Write down what `unfold_record` needs beside the folded text."""
+        """Return what `unfold_record` needs beside the folded text."""
         if style is None:
             if self._store is None:
                 return _ONE_LINE.dump({"text": text})
@@ -173,7 +173,7 @@ def _unfold(folded: Any, style: Style, note: Mapping[Any, Any], store: Store | N
 
 
 def parse_json(text: object, what: str) -> Any:
-    """Read JSON text; whatever is wrong with it is a `FormatError`."""
+    """Parse JSON text; raise `FormatError` if anything is wrong with it."""
     if not isinstance(text, str):
         raise FormatError(f"expected JSON text, got {type(text).__name__}", what)
     try:
@@ -189,7 +189,7 @@ def parse_json(text: object, what: str) -> Any:
 
 
 def find_key(value: object, key: str | None) -> str | None:
-    """Return under which key a record has its messages; `None` if it is the list of them."""
+    """Return the key of the messages in a record; `None` if it is the list of them."""
     if isinstance(value, list):
         return None
     if isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""Fold or unfold files of conversations, however many: with any engine, the same bytes."""
+"""Fold or unfold files of many conversations: with every engine, the same bytes."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ ENGINES: tuple[str, ...] = get_args(Engine)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchResult:
-    """What became of a batch."""
+    """The outcome of a batch."""
 
     manifest: dict[str, Any]
-    """As it stands in `_manifest.json`: the job, sums, and a checksum for every part."""
+    """The content of `_manifest.json`: the job, sums, and a checksum for every part."""
     reports: tuple[Report, ...] = ()
-    """One for each part, with times; none if there was nothing left to do."""
+    """One per part, with times; none if there was nothing left to do."""
 
     def slowest(self, count: int) -> list[tuple[float, str, int]]:
-        """Return seconds, file and line of the records that took longest."""
+        """Return seconds, file and line of the slowest records."""
         offsets = line_offsets(self.reports)
         records = [
             (seconds, report.shard.source, offsets[report.shard.number] + line)
@@ -51,10 +51,10 @@ def run_batch(
 ) -> BatchResult:
     """Do *job* to all records of *inputs*: files, folders, patterns and datasets.
 
-    Every part is written whole, with a report; a run that was killed is taken up by running it
-    again, and comes to the same bytes. With *engine* `ray` or `spark`, *address* names a cluster,
-    whose machines need refold, and the inputs and the output under the same paths. *on_start* is
-    told all shards, and what earlier runs have done of them; *on_report* of each that is done now.
+    Every part is written whole, with a report; a killed run is resumed by running it again, and
+    gives the same bytes. With *engine* `ray` or `spark`, *address* names a cluster, whose machines
+    need refold, and the inputs and the output under the same paths. *on_start* is called with all
+    shards and the reports of earlier runs, and *on_report* with each new report.
 
     Raises `BatchError` if the output folder holds anything else.
     """
@@ -76,7 +76,7 @@ def run_batch(
 
 
 def _ignore(*_: object) -> None:
-    """Take no notice of progress."""
+    """Ignore progress."""
 
 
 def _finish(
@@ -85,14 +85,14 @@ def _finish(
     on_start: Callable[[Sequence[Shard], Sequence[Report]], None],
     on_report: Callable[[Report], None],
 ) -> BatchResult:
-    """Do what is left to do."""
+    """Process the remaining shards and write the manifest."""
     manifest = output.read_manifest()
     if manifest is not None:
         return BatchResult(manifest=manifest)
     reports = output.reports()
     on_start(output.shards, list(reports.values()))
     left = [shard for shard in output.shards if shard.number not in reports]
-    with closing(work(output.job, left)) as done:  # closed at once, whatever happens here
+    with closing(work(output.job, left)) as done:  # workers are ended even after an error
         for report in done:
             reports[report.shard.number] = report
             on_report(report)

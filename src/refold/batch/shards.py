@@ -1,6 +1,6 @@
 """Find the files of a batch, cut them into shards, and turn each shard into one part.
 
-Every engine gets the same shards, and every machine makes the same part of one.
+Shards do not depend on the engine, and parts do not depend on the machine.
 """
 
 from __future__ import annotations
@@ -41,21 +41,21 @@ _KINDS: Final[Mapping[Kind, _Kind]] = {
 }
 _SUFFIXES: Final = {suffix: name for name, kind in _KINDS.items() for suffix in kind.suffixes}
 HUB: Final = "hf:"
-"""How the name of a dataset on the Hugging Face hub begins: `hf:NAME` or `hf:NAME@SPLIT`."""
+"""The prefix for datasets on the Hugging Face hub: `hf:NAME` or `hf:NAME@SPLIT`."""
 _HIDDEN: Final = (".", "_")
 _CACHED: Final = "cache-"
-"""How `datasets` names what it can make again: no data of their own."""
+"""The prefix of the files that `datasets` can derive from others."""
 _PARTS: Final = 64
 _MIN_PART_BYTES: Final = 250_000
 _MAX_PART_BYTES: Final = 64_000_000
-"""Enough parts for progress to be seen and for cores to share, few enough for a folder. A killed
-batch does at most one part a worker again: 64 MB take a core half a minute at 2 MB/s."""
+"""Enough parts to show progress and to use all cores, but not too many for a folder. After a kill,
+at most one part per worker is done again: 64 MB take a core half a minute at 2 MB/s."""
 
 
 def find_files(inputs: Sequence[str], out: Path) -> list[Path]:
-    """Return the files that are named by paths, folders, patterns and datasets, each of them once.
+    """Return the files named by paths, folders, patterns and datasets, each once.
 
-    In folders, hidden files and those below *out* are passed over.
+    In folders, hidden files and those in *out* are skipped.
     """
     found: dict[Path, None] = {}
     for given in inputs:
@@ -91,14 +91,14 @@ def _is_data(file: Path, below: Path, out: Path) -> bool:
 
 
 def _find_dataset(name: str) -> Iterator[Path]:
-    """Yield the Arrow files that `datasets` keeps of a dataset once it is loaded."""
+    """Load a dataset, and yield the Arrow files in which `datasets` keeps it."""
     name, _, split = name.partition("@")
     dataset = need("datasets", "datasets").load_dataset(name, split=split or "train")
     yield from (Path(file["filename"]) for file in dataset.cache_files)
 
 
 def kind_of(path: Path) -> Kind | None:
-    """Return what kind of file a name stands for."""
+    """Return the kind of a file by its name; `None` if it is unknown."""
     return next((kind for end, kind in _SUFFIXES.items() if path.name.endswith(end)), None)
 
 
@@ -110,7 +110,7 @@ def plan_shards(files: Sequence[Path], part_bytes: int | None = None) -> list[Sh
     shards: list[Shard] = []
     for file in files:
         kind = kind_of(file)
-        assert kind is not None, "only such files are found"
+        assert kind is not None, "find_files returns only known kinds"
         for start, stop, size in _plan(file, kind, max(1, part_bytes)):
             number, source = len(shards), str(file)
             shard = Shard(
@@ -125,15 +125,15 @@ def _plan(file: Path, kind: Kind, part_bytes: int) -> list[tuple[int, int, int]]
         return list(_KINDS[kind].plan(file, part_bytes))
     except RefoldError:
         raise
-    except Exception as error:  # Arrow has many errors for files that are none of its own
+    except Exception as error:  # Arrow has many errors for invalid files
         raise FormatError(f"cannot be read as {kind}: {describe(error)}", str(file)) from error
 
 
 def do_shard(job: Job, shard: Shard) -> Report:
-    """Write the part of *shard*, then the report that says so; return the report.
+    """Write the part of *shard*, then its report; return the report.
 
-    A part appears whole, under its name, when its originals are in the store. What was done twice,
-    because the report was missing, gives the same bytes again.
+    A part appears whole, once its originals are in the store. Doing a shard again, because its
+    report is missing, gives the same bytes.
     """
     began = time.process_time()
     part, rejected = job.out / shard.part, rejects_of(job, shard)
@@ -170,7 +170,7 @@ def do_shard(job: Job, shard: Shard) -> Report:
 
 
 def mode_of(source: Path) -> int:
-    """Return the permissions of a file: what is made from it must not have more."""
+    """Return the permissions of a file, which what is made from it must not exceed."""
     return OWNER_ONLY | source.stat().st_mode & 0o666
 
 

@@ -1,4 +1,4 @@
-"""Parquet files, and the Arrow files of Hugging Face datasets: a few rows at a time."""
+"""Parquet files, and the Arrow files of Hugging Face datasets, processed a few rows at a time."""
 
 from __future__ import annotations
 
@@ -20,21 +20,22 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _ROWS: Final = 64
-"""How many rows are in memory at once, beside those that wait to be written."""
+"""How many rows are in memory at once, besides those that wait to be written."""
 _GROUP_ROWS: Final = 4096
 _GROUP_BYTES: Final = 16_000_000
-"""A row group is written when so much waits: large enough to be packed well."""
+"""A row group is written at this size, which is large enough to compress well."""
 _MAX_PIECES: Final = 16
-"""Into how many pieces a row group is cut at most; see `lines.py`, where packed files are."""
+"""The most pieces of a row group; see the same limit for compressed files in `lines.py`."""
 _FILE_FORMAT: Final = b"ARROW1"
 _STALE: Final = b"huggingface"
-"""What `datasets` notes in a schema: the types that columns had before."""
+"""The metadata of `datasets` with the former types of columns."""
 
 
 def plan_parquet(path: Path, part_bytes: int) -> Iterator[tuple[int, int, int]]:
-    """Cut large row groups, and put small ones together; starts and stops are rows.
+    """Cut large row groups and combine small ones; starts and stops are rows.
 
-    Who wants a piece of a row group has to read it from its beginning, so there are only a few.
+    Reading a piece of a row group means reading the group from its beginning, so there are only a
+    few.
     """
     rows, sizes = [0], []
     with need("pyarrow.parquet", "batch").ParquetFile(path) as file:
@@ -50,7 +51,7 @@ def plan_parquet(path: Path, part_bytes: int) -> Iterator[tuple[int, int, int]]:
 
 
 def plan_arrow(path: Path, part_bytes: int) -> Iterator[tuple[int, int, int]]:
-    """Put neighbouring batches together until they have *part_bytes*."""
+    """Combine neighbouring batches until they have *part_bytes*."""
     with _open_batches(path) as batches:
         sizes = [batch.nbytes for batch in batches]
     yield from _gather(sizes, part_bytes)
@@ -126,7 +127,7 @@ def _write(writer: Any, waiting: list[Any]) -> None:
 
 @contextmanager
 def _reading(shard: Shard) -> Iterator[tuple[Any, Iterator[Any]]]:
-    """Open the rows of *shard*; yields their schema and small batches of them."""
+    """Open the rows of *shard*; yield their schema and small batches."""
     path = Path(shard.source)
     if shard.kind == "parquet":
         with need("pyarrow.parquet", "batch").ParquetFile(path) as file:
@@ -158,7 +159,7 @@ def _slices(batches: Any, shard: Shard) -> Iterator[Any]:
 
 @contextmanager
 def _open_batches(path: Path) -> Iterator[Any]:
-    """Open a stream of Arrow batches, or a file of them; both are only looked at where needed."""
+    """Open a stream or a file of Arrow batches, mapped into memory."""
     pa = need("pyarrow", "batch")
     with path.open("rb") as file:
         is_file = file.read(len(_FILE_FORMAT)) == _FILE_FORMAT
@@ -172,7 +173,7 @@ def _open_batches(path: Path) -> Iterator[Any]:
 
 
 class _FileBatches:
-    """The batches of an Arrow file, in order, as a stream has them."""
+    """Iterates over the batches of an Arrow file, as over those of a stream."""
 
     def __init__(self, reader: Any) -> None:
         self._reader = reader

@@ -1,4 +1,4 @@
-"""The state of the work on a shard: how to change a record, and the figures so far."""
+"""The work on a shard: how to change a record, the figures so far, and the buffered store."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from refold.stores.opening import KEYS, is_bucket, open_store
 T = TypeVar("T")
 
 _SLOWEST: Final = 5
-"""How many of the slowest records a report names."""
+"""How many of the slowest records a report has."""
 
 
 class Work:
-    """What is known while a shard is worked on."""
+    """The state of the work on a shard."""
 
     def __init__(
         self, job: Job, shard: Shard, store: BufferedStore | None, rejects: IO[str]
@@ -37,7 +37,7 @@ class Work:
         self.store = store
         self.folder = RecordFolder(
             replace(job.options, trace=True),
-            # In a table the name is that of a column; what is in it says what it is itself.
+            # In a table the key is a column, whose content is recognized by itself.
             key=job.key if shard.kind in ("jsonl", "jsonl.zst") else None,
             token_share=job.token_share,
             store=store,
@@ -48,21 +48,21 @@ class Work:
         self.figures = Figures()
         self.kinds: dict[str, list[int]] = {}
         self.errors: dict[str, int] = {}
-        """How many records were set aside for which error."""
+        """The number of records set aside, by error."""
         self.slowest: list[tuple[float, int]] = []
         self._rejects = rejects
 
     def attempt(self, line: int, raw: str | bytes, change: Callable[[str], T]) -> T | None:
-        """Change one record; one that cannot be changed is set aside, with the reason."""
+        """Change one record; one that fails is set aside with the reason."""
         began = time.perf_counter()
         try:
             text = raw.decode() if isinstance(raw, bytes) else raw
             changed = change(text)
         except (MemoryError, OSError):
-            raise  # the machine is in trouble, not the record
-        except Exception as error:  # no record may stop the others, whatever is wrong with it
+            raise  # a problem of the machine, not of the record
+        except Exception as error:  # a bad record must not stop the others
             if isinstance(error, StoreError) and not isinstance(error, RecordError | NestingError):
-                raise  # the same of the store
+                raise  # a problem of the store
             self._reject(line, raw, error)
             return None
         self.figures.records += 1
@@ -99,10 +99,10 @@ class Work:
 
 
 def _scope_of(job: Job, shard: Shard) -> str | None:
-    """Return the part of a store that a shard has for itself, if it needs one.
+    """Return the scope of a shard within the store, if it needs one of its own.
 
-    A bucket reads all of a scope to know what is in it, which for a whole batch is too much. Other
-    stores keep what several shards have once.
+    A bucket must read a whole scope to find anything, which would be too much for a whole batch.
+    In other stores, shards share what they have in common.
     """
     if job.store is None or not is_bucket(job.store):
         return None
@@ -110,17 +110,17 @@ def _scope_of(job: Job, shard: Shard) -> str | None:
 
 
 _BUFFERED_CHARS: Final = 4_000_000
-"""About how much is put at once. A put to a database is a transaction with a write to the disk,
-which for a single record takes longer than folding it; and what is not put yet takes memory."""
+"""About how much is put at once. A put to a database is a transaction with a disk write, which
+takes longer than folding a single record; larger buffers take more memory."""
 _ENTRY_CHARS: Final = 100
-"""What an entry counts for beside its texts."""
+"""The cost of an entry besides its texts."""
 
 
 @contextmanager
 def open_originals(
     address: str | None, keys: Sequence[bytes] = (), *, read_only: bool = False
 ) -> Iterator[BufferedStore | None]:
-    """Open the store at *address*; what the body puts is there when it ends without an error."""
+    """Open the store at *address*; what the body puts is stored when it ends without an error."""
     if address is None:
         yield None
         return
@@ -131,7 +131,7 @@ def open_originals(
 
 
 class BufferedStore:
-    """Puts many entries at once into *store*; what still waits is found here."""
+    """Collects entries to put many of them into *store* at once; finds those that still wait."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -139,8 +139,8 @@ class BufferedStore:
         self._chars = 0
 
     def put(self, entries: Mapping[str, Any]) -> None:
-        """Keep every entry until there are enough of them; a known key keeps its value."""
-        # Now, while it is known whose they are: later they would stop everything else.
+        """Collect *entries*; an existing key keeps its value."""
+        # Checked now, while the record is known: an error in flush would stop the whole shard.
         sizes = [_measure(key, value) for key, value in entries.items()]
         for key, value in entries.items():
             self._waiting.setdefault(key, value)
@@ -149,7 +149,7 @@ class BufferedStore:
             self.flush()
 
     def get(self, keys: Iterable[str]) -> dict[str, Any]:
-        """Return what is known of *keys*."""
+        """Return the values of *keys*; unknown keys are left out."""
         wanted = list(keys)
         unknown = [key for key in wanted if key not in self._waiting]
         found = self._store.get(unknown) if unknown else {}
@@ -158,7 +158,7 @@ class BufferedStore:
                 raise StoreError(
                     f"the value of {key!r} in {self._store!r} is encrypted: give its key in {KEYS}"
                 )
-        # What is in the store was there first.
+        # Values in the store are older, so they win.
         return {
             key: found[key] if key in found else self._waiting[key]
             for key in wanted
@@ -166,14 +166,14 @@ class BufferedStore:
         }
 
     def flush(self) -> None:
-        """Put what waits; it is in the store when this returns."""
+        """Put everything collected so far into the store."""
         if self._waiting:
             self._store.put(self._waiting)
         self._waiting, self._chars = {}, 0
 
 
 def _measure(key: str, value: Any) -> int:
-    """Return about how many characters an entry has; refuse what is too deep for a store."""
+    """Return the approximate size of an entry; raise `NestingError` if it is nested too deeply."""
     chars, level = _ENTRY_CHARS, [value]
     for _ in range(MAX_DEPTH + 1):
         chars += sum(len(item) for item in level if type(item) is str)

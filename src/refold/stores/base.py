@@ -21,20 +21,20 @@ ends_in_digest: Final = re.compile("[0-9a-f]{32}").fullmatch
 class Store(Protocol):
     """Keeps JSON-like values under content-derived keys.
 
-    A key is derived from what it addresses, so writing it twice is harmless and nothing is ever
-    overwritten. Only a link to originals is named by the stand-in that has it: refold reads links
-    back after it has put them, and takes another name if another writer was first.
+    A key is derived from its value, so writing it twice is harmless and nothing is ever
+    overwritten. The exceptions are links to originals, which are named by their stand-in: refold
+    reads them back after a put, and takes another name if another writer was first.
 
-    What goes in and what comes out are copies: changing either leaves the store as it was.
-    A store may be used from any thread. Whatever it cannot do, it raises as `StoreError`.
+    Values are copied on the way in and out: changing them does not change the store. A store may be
+    used from any thread. All its errors are `StoreError`.
     """
 
     def put(self, entries: Mapping[str, Any]) -> None:
-        """Keep every entry, or none if it raises; a key that is already there keeps its value."""
+        """Store all entries, or none if it raises; an existing key keeps its value."""
         ...
 
     def get(self, keys: Iterable[str]) -> dict[str, Any]:
-        """Return what is known of *keys*; a key that is not there is simply absent."""
+        """Return the values of *keys*; unknown keys are left out."""
         ...
 
 
@@ -43,9 +43,9 @@ class Entry(NamedTuple):
 
     key: str
     size: int
-    """Bytes that it takes, its key included; 0 where originals are no bytes."""
+    """Its size in bytes, including the key; 0 in a store that does not keep bytes."""
     written_at: float | None
-    """When it was put, in seconds since 1970; `None` where that is not recorded."""
+    """When it was stored, in seconds since 1970; `None` if that is not recorded."""
 
 
 class Removed(NamedTuple):
@@ -56,26 +56,26 @@ class Removed(NamedTuple):
 
     @classmethod
     def total(cls, parts: Iterable[Removed]) -> Removed:
-        """Return how much that is together."""
+        """Return the sum of *parts*."""
         counted = list(parts)
         return cls(sum(part.entries for part in counted), sum(part.size for part in counted))
 
 
 @runtime_checkable
 class ManagedStore(Store, Protocol):
-    """A store that can also say what it holds, and let go of it; all stores of refold's can."""
+    """A store that can also list and remove its entries; all stores of refold can."""
 
     def entries(self, prefix: str = "") -> Iterator[Entry]:
-        """Yield what there is under keys that begin with *prefix*, in any order.
+        """Yield the entries whose keys begin with *prefix*, in any order.
 
-        A *prefix* ends before a digest does: the names of scopes are meant, not parts of hashes.
+        A *prefix* may name scopes, but must not end inside of a digest.
         """
         ...
 
     def remove(self, prefix: str = "", *, before: float | None = None) -> Removed:
-        """Remove what is under keys that begin with *prefix*, if it was put before that time.
+        """Remove the entries whose keys begin with *prefix*, if they were stored before a time.
 
-        Notes of earlier removals in this store stay, unless *prefix* is theirs.
+        Audit notes of earlier removals stay, unless *prefix* is their own.
         """
         ...
 
@@ -124,7 +124,7 @@ async def aget(store: Store, keys: Iterable[str]) -> dict[str, Any]:
 
 
 def managed(store: Store) -> ManagedStore:
-    """Return *store* if it can say what it holds, or raise `StoreError`."""
+    """Return *store* if it can list its entries, or raise `StoreError`."""
     if not isinstance(store, ManagedStore):
         raise StoreError(
             f"{type(store).__name__} cannot say what it holds: it has no entries() and remove()"
@@ -133,7 +133,7 @@ def managed(store: Store) -> ManagedStore:
 
 
 def check_store(store: object) -> None:
-    """Refuse what was given as a store and is none."""
+    """Raise `ConfigError` unless *store* is a store."""
     if not isinstance(store, Store):
         raise ConfigError(
             "store must have put() and get(), such as SqliteStore('originals.db'); "
@@ -142,7 +142,7 @@ def check_store(store: object) -> None:
 
 
 def store_error(doing: str, store: object, why: str) -> StoreError:
-    """Return the error that says what cannot be done with which store, and why."""
+    """Return an error that says what cannot be done with which store, and why."""
     return StoreError(f"cannot {doing} the store {str(store)!r}: {why}")
 
 

@@ -1,4 +1,4 @@
-"""Bundles: several records in one object, numbered, those of a conversation in one place."""
+"""Bundles: numbered objects with several records each, in one folder per conversation."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from refold.errors import StoreError
 _MAGIC: Final = b"RFLD\x01"
 _HEAD: Final = struct.Struct(">IId")
 REMOVED: Final = b"\xfe"
-"""The key of a record that says that everything before it is removed; no original has it."""
+"""The key of a record that removes everything before it; no original has it."""
 
 
 class Record(NamedTuple):
@@ -26,7 +26,7 @@ class Record(NamedTuple):
 
 
 def removal_of(key: bytes) -> bytes:
-    """Return the key of a record that says that *key* is removed, without naming it."""
+    """Return the key of a record that removes *key*, without revealing it."""
     return REMOVED + blake2b(key, digest_size=16).digest()
 
 
@@ -40,7 +40,7 @@ def write_bundle(records: Iterable[Record]) -> bytes:
 
 
 def read_bundle(data: bytes) -> list[Record]:
-    """Undo `write_bundle`; `ValueError` if something is missing or too much."""
+    """Undo `write_bundle`; raise `ValueError` if the data is damaged."""
     if not data.startswith(_MAGIC):
         raise ValueError("it begins like no bundle of refold's")
     records = []
@@ -60,12 +60,12 @@ def read_bundle(data: bytes) -> list[Record]:
 
 
 LOG: Final = "log"
-"""What the folder of numbered objects is called."""
+"""The name of the folder with the numbered objects."""
 _READS_AT_ONCE: Final = 32
-"""Object stores answer slowly and in parallel; more than this only queues. A guess."""
+"""Object stores are slow but parallel; more requests than this only queue up. A guess."""
 _CACHED_BYTES: Final = 32_000_000
-"""How much of what was read is kept. A batch puts about 4 MB at once, and asks for what is in them
-record by record: this has room for several."""
+"""The size of the cache of objects. A batch puts about 4 MB at once and reads it back record by
+record: this has room for several such objects."""
 
 
 class _Read(NamedTuple):
@@ -77,10 +77,10 @@ class _Read(NamedTuple):
 
 
 class Bundles:
-    """Creates, replaces and reads bundles; one that was read lately is only asked for changes."""
+    """Creates, replaces and reads bundles; cached ones are only checked for changes."""
 
     def __init__(self, obstore: Any, bucket: Any) -> None:
-        """Take the module obstore, and its way to the bucket."""
+        """Take the module obstore, and its store object for the bucket."""
         self._obstore = obstore
         self._bucket = bucket
         self._missing = (obstore.exceptions.NotFoundError, FileNotFoundError)
@@ -89,7 +89,7 @@ class Bundles:
         self._cached_bytes = 0
 
     async def create(self, path: str, number: int, records: Sequence[Record]) -> bool:
-        """Write an object; return false, and leave it, if there is one of that number."""
+        """Write an object, or return false if there already is one of that number."""
         body = write_bundle(records)
         try:
             await self._obstore.put_async(self._bucket, _place(path, number), body, mode="create")
@@ -98,12 +98,12 @@ class Bundles:
         return True
 
     async def replace(self, path: str, number: int, records: Sequence[Record]) -> None:
-        """Write an object over the one of that number."""
+        """Overwrite the object of that number."""
         body = write_bundle(records)
         await self._obstore.put_async(self._bucket, _place(path, number), body)
 
     async def read(self, path: str, number: int) -> list[Record] | None:
-        """Return what is in an object now; `None` if there is none."""
+        """Return the current records of an object; `None` if it does not exist."""
         place = _place(path, number)
         known = self._cache.get(place)
         options = {} if known is None else {"if_none_match": known.tag}
@@ -111,7 +111,7 @@ class Bundles:
             answer = await self._obstore.get_async(self._bucket, place, options=options)
             body = bytes(await answer.bytes_async())
         except self._obstore.exceptions.NotModifiedError:
-            assert known is not None, "nothing else is asked for changes"
+            assert known is not None, "only cached objects are checked for changes"
             self._keep(place, known)
             return known.records
         except self._missing:
@@ -134,7 +134,7 @@ class Bundles:
         return await asyncio.gather(*map(one, numbers))
 
     async def places(self, path: str) -> AsyncIterator[tuple[str, int]]:
-        """Yield the conversation and the number of every object under *path*, in order."""
+        """Yield the folder and the number of each object under *path*, in order."""
         names = []
         async for page in self._obstore.list(self._bucket, prefix=path or None):
             names += [str(meta["path"]) for meta in page]

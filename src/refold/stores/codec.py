@@ -28,8 +28,8 @@ from refold.errors import NestingError, StoreError
 from refold.stores.base import AUDIT_PREFIX, DIGEST_CHARS, ends_in_digest, store_error
 
 MAX_DEPTH: Final = 500
-"""Deepest nesting accepted: half of Python's default stack, so that what was written can be read
-back from deep inside a program too."""
+"""The deepest nesting accepted: half of Python's default stack, so that values can be read back
+deep inside of a program, too."""
 
 _SCALARS: Final = frozenset({str, int, float, bool, type(None)})
 _ENCODER: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
@@ -43,24 +43,24 @@ _LEAST_BYTES: Final[dict[Compression, int]] = {"zlib": 256, "zstd": 64}
 """Sizes below which packing does not pay. Tuned on the originals of recorded conversations, as the
 levels are; `bench/stores.py packing` compares them."""
 _MOST: Final = 64
-"""How many times shorter a packed body may be: what is unpacked can then not fill the memory."""
+"""The highest compression ratio accepted, so that unpacking cannot fill the memory."""
 _ZLIB_LEVEL: Final = 1
 _ZSTD_LEVEL: Final = 3
 """Tuned like the sizes above."""
 _DIGEST_BYTES: Final = 8
-"""This is against damage, not against people: whoever can write to a store can write digests. An
-original is named by 128 bits besides, which are compared when a conversation is unfolded."""
+"""Protects against damage, not against attackers, who can write digests, too. Originals are also
+named by 128 bits, which are compared when a conversation is unfolded."""
 _HEAD: Final = 1 + _DIGEST_BYTES
-"""How it was packed, and the digest."""
+"""The length of the packing byte and the digest."""
 _DICTIONARY: Final = "dictionary-1.zdict"
-"""Named in no record, so it never changes: a better one takes a byte and a file of its own."""
+"""Records do not name it, so it never changes: a better one needs a packing byte of its own."""
 
-_DIGEST_MARK: Final = 0xFF  # a byte that is in no UTF-8, so no other key ends like this
+_DIGEST_MARK: Final = 0xFF  # no UTF-8 text has this byte, so no other key ends like this
 _BEYOND: Final = bytes([_DIGEST_MARK] * (2 + DIGEST_CHARS // 2))
 """Appended to a prefix, this sorts after every key with that prefix: the last of them is a mark and
 a digest of the same bytes, which is one byte shorter."""
 Range = tuple[bytes, bytes]
-"""From a key on, up to but without another one."""
+"""From the first key up to, but not including, the second one."""
 
 
 def encode_key(key: str) -> bytes:
@@ -108,7 +108,7 @@ def encode_value(key: str, value: Any, compression: Compression = "zlib") -> byt
 
 
 def decode_value(key: str, record: bytes) -> Any:
-    """Undo `encode_value`; *key* names what was damaged if that fails."""
+    """Undo `encode_value`; errors name the *key*."""
     try:
         return parse_json(unpack(encode_key(key), record))
     except RecursionError as error:
@@ -123,7 +123,7 @@ def decode_value(key: str, record: bytes) -> Any:
 def decode_found(
     wanted: Mapping[bytes, str], found: Mapping[bytes, bytes], store: str
 ) -> dict[str, Any]:
-    """Decode what was found of *wanted* keys, in their order; errors name the *store*."""
+    """Decode the values found of *wanted* keys, in that order; errors name the *store*."""
     try:
         return {key: decode_value(key, found[raw]) for raw, key in wanted.items() if raw in found}
     except StoreError as error:
@@ -148,7 +148,7 @@ def parse_json(data: bytes) -> Any:
 
 
 class _Place(NamedTuple):
-    """A spot inside a value, as a link to the one around it: cheap until it is printed."""
+    """A position inside a value, linked to the one around it: cheap unless it is printed."""
 
     around: _Place | None
     step: str | int
@@ -164,9 +164,9 @@ class _Place(NamedTuple):
 
 
 def _check(key: str, root: Any) -> None:
-    """Raise unless *root* is made of exactly the types that JSON gives back.
+    """Raise unless *root* consists of exactly the types that JSON preserves.
 
-    Depth first and without recursion, so a value that contains itself ends at `MAX_DEPTH` as well.
+    This is depth first and without recursion: a value that contains itself ends at `MAX_DEPTH`.
     """
     pending: list[tuple[Any, _Place | None]] = [(root, None)]
     while pending:
@@ -188,7 +188,7 @@ def _check(key: str, root: Any) -> None:
 
 
 def _items(key: str, value: dict[Any, Any] | list[Any]) -> Iterator[tuple[str | int, Any]]:
-    """Yield the children that need a look: containers, and whatever JSON has no form for."""
+    """Yield the children that must be checked: containers, and anything that is not JSON."""
     if isinstance(value, list):
         yield from ((i, child) for i, child in enumerate(value) if type(child) not in _SCALARS)
         return
@@ -213,7 +213,7 @@ def pack(key: bytes, data: bytes, how: Compression = "zlib") -> bytes:
 
 
 def unpack(key: bytes, record: bytes) -> bytes:
-    """Undo `pack`; `ValueError` if that is not what was kept under *key*."""
+    """Undo `pack`; raise `ValueError` if the record is damaged or was stored under another key."""
     kind, digest, body = record[:1], record[1:_HEAD], record[_HEAD:]
     if kind == _PLAIN:
         data = body
@@ -229,7 +229,7 @@ def unpack(key: bytes, record: bytes) -> bytes:
 
 
 def check_compression(how: Compression) -> None:
-    """Refuse what cannot be used here, before anything is written with it."""
+    """Raise `StoreError` if a compression is not available, before anything is written."""
     if how == "zstd":
         _zstd()
 
@@ -252,7 +252,7 @@ def _inflate(body: bytes) -> bytes:
 
 
 class _Zstd:
-    """zstd with the dictionary; its working memory is for one thread at a time."""
+    """zstd with the dictionary; each thread has its own compressor."""
 
     def __init__(self) -> None:
         zstandard = need("zstandard", "zstd", what="originals packed with zstd", error=StoreError)

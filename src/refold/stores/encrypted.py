@@ -28,25 +28,24 @@ from refold.stores.codec import Compression, encode_key, pack, parse_json, spell
 KEY_BYTES: Final = 32
 _NONCE_BYTES: Final = 12
 _ID_BYTES: Final = 4
-"""AES-256's key, the nonce that GCM wants, and enough of a digest to tell the few keys of a ring
-apart."""
+"""The sizes of an AES-256 key, of a GCM nonce, and of a digest that tells a few keys apart."""
 _MARK: Final = "sealed:"
-"""How a value begins that was encrypted here."""
+"""The beginning of a value that was encrypted here."""
 
 
 class LockedError(StoreError):
-    """A value may be sound, but is not to be read with these keys."""
+    """A value may be intact, but cannot be read with these keys."""
 
 
 class EncryptedStore(OpenStore):
     """Encrypts what goes into *store* and decrypts what comes out; needs `refold[encryption]`.
 
     *keys* are 32 random bytes each (`EncryptedStore.new_key()`). The first encrypts; all of them
-    decrypt. To take a new one into use, put it in front; to retire an old one, copy the store into
-    another (`refold store copy`), which encrypts everything with the first. Take a new key before
-    four billion originals are under one, which is what AES-GCM is good for.
+    decrypt. To introduce a new key, put it first; to retire an old one, copy the store into another
+    (`refold store copy`), which encrypts everything with the first. Take a new key before one has
+    encrypted four billion originals, which is the limit of AES-GCM.
 
-    A value is tied to its key in the store: put under another one, it is refused. The keys of a
+    A value is bound to its key in the store: moved to another one, it is refused. The keys of a
     store are not encrypted: they are digests, and the names of conversations and tenants.
     """
 
@@ -70,15 +69,15 @@ class EncryptedStore(OpenStore):
 
     @staticmethod
     def new_key() -> bytes:
-        """Return a random key. Keep it: without it nothing can be decrypted."""
+        """Return a random key. Keep it safe: without it nothing can be decrypted."""
         return os.urandom(KEY_BYTES)
 
     def put(self, entries: Mapping[str, Any]) -> None:
-        """Keep every entry, or none if it raises; a key that is already there keeps its value."""
+        """Store all entries, or none if it raises; an existing key keeps its value."""
         self._store.put(self._encrypted(entries))
 
     def get(self, keys: Iterable[str]) -> dict[str, Any]:
-        """Return what is known of *keys*; `StoreError` if it cannot be decrypted."""
+        """Return the values of *keys*; raise `StoreError` if one cannot be decrypted."""
         return self._decrypted(self._store.get(check_keys(keys)))
 
     async def aput(self, entries: Mapping[str, Any]) -> None:
@@ -90,21 +89,21 @@ class EncryptedStore(OpenStore):
         return self._decrypted(await aget(self._store, check_keys(keys)))
 
     def entries(self, prefix: str = "") -> Iterator[Entry]:
-        """Yield what there is under keys that begin with *prefix*."""
+        """Yield the entries whose keys begin with *prefix*."""
         return managed(self._store).entries(prefix)
 
     def remove(self, prefix: str = "", *, before: float | None = None) -> Removed:
-        """Remove what is under keys that begin with *prefix*, if it was put before that time."""
+        """Remove the entries whose keys begin with *prefix*, if they were stored before a time."""
         return managed(self._store).remove(prefix, before=before)
 
     def shrink(self) -> None:
-        """Give back the room of what was removed, if the store has a way to."""
+        """Free the space of what was removed, if the inner store can."""
         shrink = getattr(self._store, "shrink", None)
         if shrink is not None:
             shrink()
 
     def close(self) -> None:
-        """Close the store, if it can be closed."""
+        """Close the inner store, if it can be closed."""
         close = getattr(self._store, "close", None)
         if close is not None:
             close()
@@ -127,11 +126,11 @@ class EncryptedStore(OpenStore):
         return {key: self._decrypt(key, value) for key, value in found.items()}
 
     def _encrypt(self, key: str, value: Any) -> str:
-        """Encrypt *value*, packed: what is encrypted cannot be packed any more."""
+        """Pack *value*, then encrypt it: encrypted data cannot be packed."""
         raw, nonce = encode_key(key), os.urandom(_NONCE_BYTES)
         data = pack(raw, spell_json(key, value), self._compression)
         secret = self._ciphers[self._first].encrypt(nonce, data, raw)
-        # Text goes into any store. Packing takes back there what base64 adds.
+        # Any store takes text. The packing of that store undoes what base64 adds.
         return _MARK + base64.b64encode(self._first + nonce + secret).decode()
 
     def _decrypt(self, key: str, value: Any) -> Any:
@@ -161,10 +160,10 @@ class EncryptedStore(OpenStore):
 
 
 def is_sealed(value: object) -> bool:
-    """Return whether *value* looks like what an `EncryptedStore` has put: read without its keys."""
+    """Return whether *value* was encrypted by an `EncryptedStore` and read without its keys."""
     return isinstance(value, str) and value.startswith(_MARK)
 
 
 def id_of(key: bytes) -> bytes:
-    """Return what a value calls the key it was encrypted with; it gives nothing of it away."""
+    """Return the id by which a value names its encryption key, without revealing the key."""
     return blake2b(key, digest_size=_ID_BYTES, person=b"refold key id").digest()

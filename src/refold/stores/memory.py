@@ -25,7 +25,7 @@ class MemoryStore:
         self._values: dict[str, Any] = {}
 
     def put(self, entries: Mapping[str, Any]) -> None:
-        """Keep every entry, or none if one cannot be copied; a known key keeps its value."""
+        """Store all entries, or none if one cannot be copied; an existing key keeps its value."""
         # Copying runs foreign code (`__deepcopy__`), so it happens outside the lock.
         copies = {key: _copy(key, value) for key, value in check_entries(entries).items()}
         with self._lock:
@@ -33,7 +33,7 @@ class MemoryStore:
                 self._values.setdefault(key, value)
 
     def get(self, keys: Iterable[str]) -> dict[str, Any]:
-        """Return copies of what is known of *keys*; an unknown key is simply absent."""
+        """Return copies of the values of *keys*; unknown keys are left out."""
         wanted = check_keys(keys)
         with self._lock:
             found = {key: self._values[key] for key in wanted if key in self._values}
@@ -41,13 +41,13 @@ class MemoryStore:
         return {key: _copy(key, value) for key, value in found.items()}
 
     def entries(self, prefix: str = "") -> Iterator[Entry]:
-        """Yield the keys that begin with *prefix*; bytes and times are not recorded here."""
+        """Yield the entries whose keys begin with *prefix*; sizes and times are not recorded."""
         with self._lock:
             keys = [key for key in self._values if key.startswith(prefix)]
         yield from (Entry(key, 0, None) for key in keys)
 
     def remove(self, prefix: str = "", *, before: float | None = None) -> Removed:
-        """Forget what is under keys that begin with *prefix*; nothing here is known to be old."""
+        """Remove the entries whose keys begin with *prefix*; none if *before* is given: no times."""
         if before is not None:
             return Removed(0, 0)
         with self._lock:
@@ -57,7 +57,7 @@ class MemoryStore:
         return Removed(len(gone), 0)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle the originals; a lock is for one process, and for one store."""
+        """Pickle the originals without the lock."""
         with self._lock:
             return _holding, (type(self), dict(self._values))
 
@@ -65,7 +65,7 @@ class MemoryStore:
         return self.__deepcopy__({})
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        """Copy the store; both may hold the same values, for none is ever changed or given away."""
+        """Copy the store; both share the values, which never change or leave the store."""
         with self._lock:
             return _holding(type(self), dict(self._values))
 
@@ -84,14 +84,14 @@ _Memory = TypeVar("_Memory", bound=MemoryStore)
 
 
 def _holding(class_: type[_Memory], values: dict[str, Any]) -> _Memory:
-    """Return a store that holds *values* from the beginning, and owns them."""
+    """Return a store that takes over *values*."""
     store = class_()
     store._values = values
     return store
 
 
 def _copy(key: str, value: Any) -> Any:
-    """Copy *value* to any depth, naming *key* if a part of it refuses."""
+    """Deep-copy *value*; errors name the *key*."""
     try:
         return _deep_copy(value)
     except Exception as error:  # a foreign `__deepcopy__` may raise anything
@@ -104,8 +104,8 @@ def _copy(key: str, value: Any) -> Any:
 def _deep_copy(root: Any) -> Any:
     """Do what `copy.deepcopy` does, without recursion through lists and dicts.
 
-    Nesting of any depth is then no danger to the stack, and JSON-like values are copied faster.
-    The memo is shared with `copy.deepcopy`, so what was one object twice stays one object twice.
+    So deep nesting does not overflow the stack, and JSON-like values are copied faster. The memo is
+    shared with `copy.deepcopy`, so objects that occur twice stay shared.
     """
     memo: dict[int, Any] = {}
     pending: list[tuple[Any, Any]] = []

@@ -23,24 +23,24 @@ from refold.stores.remote import TIMEOUT_SECONDS, RemoteStore, Row
 from refold.stores.scope import scopes_of
 
 _ENDPOINTS: Final = ("AWS_ENDPOINT", "AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3")
-"""Variables that name another server than Amazon's, such as MinIO."""
+"""Environment variables that name a server other than Amazon's, such as MinIO."""
 _LOGS_KEPT: Final = 1_000
-"""For how many conversations the places of their originals are remembered."""
+"""The number of conversations for which the objects of originals are remembered."""
 _LOOKS_AT_ONCE: Final = 32
-"""How many objects are in memory at a time while a conversation is read the first time."""
+"""How many objects are in memory at a time when a conversation is read for the first time."""
 
 
 class ObjectStore(RemoteStore):
     """Keeps originals in a bucket or a folder; needs `refold[objects]`.
 
-    *url* is `s3://bucket/path`, `gs://…`, `az://…`, `file:///folder` or whatever obstore takes;
-    *options* are its settings for that place, which it else finds in the environment.
+    *url* is `s3://bucket/path`, `gs://…`, `az://…`, `file:///folder` or what else obstore takes;
+    *options* are its settings for that place, which otherwise come from the environment.
 
-    Each put is one object. Those of a conversation are numbered, and a number is taken by whoever
-    creates its object first, so that writers need nothing but the bucket to agree on what was there
-    first. To find an original, the objects of its conversation are read, once: give conversations
-    names, or all of them are one. Storage must be able to create an object only if it is not there,
-    as all of these are.
+    Each put is one object. The objects of a conversation are numbered, and the first writer to
+    create an object gets its number: the bucket is all that writers need to agree on an order. To
+    find an original, the objects of its conversation are read once, so give conversations names:
+    all those without a name count as one. The storage must support creating an object only if it
+    does not exist, as all of these do.
     """
 
     def __init__(
@@ -59,17 +59,17 @@ class ObjectStore(RemoteStore):
 
 @dataclass(slots=True)
 class _Log:
-    """What is known of the objects of one conversation, read in the order of their numbers."""
+    """What is known of the objects of a conversation, read in the order of their numbers."""
 
     last: int = -1
-    """The number of the last object; -1 before anybody has looked."""
+    """The number of the last object; -1 before the first look."""
     rows: dict[bytes, tuple[int, Row]] = field(default_factory=dict)
-    """In which object a key is, the first that has it, and its row."""
+    """For each key, the number of the first object that has it, and its row."""
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
-    """Held while new objects are looked for or added."""
+    """Held while new objects are read or added."""
 
     def add(self, number: int, records: Sequence[Record]) -> None:
-        """Note what the next object holds: originals, or that some before it are removed."""
+        """Note the content of the next object: originals, or removals of earlier ones."""
         self.last = number
         removed = {record.key for record in records if record.key.startswith(REMOVED)}
         if REMOVED in removed:
@@ -95,13 +95,13 @@ class _Objects:
         self._bundles: Bundles
 
     async def open(self) -> None:
-        """Find out whether the place can be read."""
+        """Check that the place can be read."""
         bucket = _bucket(self._url, self._options, self._timeout_seconds)
         self._bundles = Bundles(self._obstore, bucket)
         await self._numbers(LOG)
 
     async def close(self) -> None:
-        """Do nothing: obstore holds nothing open."""
+        """Do nothing: obstore keeps nothing open."""
 
     async def known(self, keys: Sequence[bytes]) -> set[bytes]:
         found: set[bytes] = set()
@@ -113,7 +113,7 @@ class _Objects:
         return found
 
     async def write(self, records: Sequence[tuple[bytes, bytes]], now: float) -> None:
-        """Add one object to each conversation, unless all of it is there already."""
+        """Add one object to each conversation, unless it already has all records."""
         for path, group in _by_log(records, lambda record: record[0]).items():
             log = self._log(path)
             async with log.lock:
@@ -122,7 +122,7 @@ class _Objects:
     async def _write_log(
         self, path: str, log: _Log, group: Sequence[tuple[bytes, bytes]], now: float
     ) -> None:
-        """Take the next number; if another writer has it, read what it wrote, and try the next."""
+        """Write under the next free number; read what other writers add meanwhile."""
         if log.last < 0:
             await self._catch_up(path, log)
         while True:
@@ -131,7 +131,7 @@ class _Objects:
                 return
 
     async def _append(self, path: str, log: _Log, records: Sequence[Record]) -> bool:
-        """Take the next number; if another writer has it, catch up with that and return false."""
+        """Write under the next number; if another writer has it, catch up and return false."""
         number = log.last + 1
         if await self._bundles.create(path, number, records):
             log.add(number, records)
@@ -160,11 +160,11 @@ class _Objects:
         numbers = sorted(set(places.values()))
         read = await self._bundles.read_many(path, numbers)
         for number, records in zip(numbers, read, strict=True):
-            # What was removed meanwhile is not in it any more.
+            # Records that were removed meanwhile are no longer in it.
             found.update((r.key, r.value) for r in records if places.get(r.key) == number)
 
     async def rows(self, prefix: str) -> AsyncIterator[Sequence[Row]]:
-        """Yield what each conversation holds."""
+        """Yield the rows of each conversation."""
         begin = encode_prefix(prefix)
         async for path in self._logs_under(prefix):
             log = _Log()
@@ -174,10 +174,10 @@ class _Objects:
                 yield rows
 
     async def remove(self, prefix: str, before: float | None) -> Removed:
-        """Add an object to each conversation that says what is removed; then overwrite the rest.
+        """Add an object to each conversation that says what is removed, then overwrite the records.
 
-        From the first on it is gone for everybody, also for those who have seen it, and would not
-        put again what they take to be there.
+        The first step removes them for everybody, including processes that have seen them and would
+        otherwise not store them again.
         """
         entries = size = 0
         async for path in self._logs_under(prefix):
@@ -190,7 +190,7 @@ class _Objects:
     async def _remove_from(
         self, path: str, log: _Log, prefix: str, before: float | None
     ) -> list[Row]:
-        """Remove from one conversation; return what is gone."""
+        """Remove from one conversation; return the removed rows."""
         begin = encode_prefix(prefix)
         await self._catch_up(path, log)
         while True:
@@ -207,10 +207,10 @@ class _Objects:
         return gone
 
     async def _purge(self, path: str, log: _Log) -> None:
-        """Overwrite objects with what counts in them, which makes up for one that broke off, too.
+        """Rewrite objects without removed records, including those of an interrupted removal.
 
-        None is deleted, even if it is empty: its number could then be given again, and those who
-        have seen what is behind it would never look there.
+        Not even an empty object is deleted: its number could be reused, and processes that have
+        already read later objects would never look there.
         """
         for number in range(1, log.last + 1):
             records = await self._bundles.read(path, number) or []
@@ -225,7 +225,7 @@ class _Objects:
         return entries
 
     def is_transient(self, error: Exception) -> bool:
-        """Treat an error without a reason as a temporary one."""
+        """Treat generic errors, which have no known cause, as temporary."""
         return isinstance(error, self._obstore.exceptions.GenericError)
 
     def advise(self, error: Exception) -> str:
@@ -240,7 +240,7 @@ class _Objects:
         return ""
 
     def _log(self, path: str) -> _Log:
-        """Return what is known of a conversation, which may be nothing yet."""
+        """Return the log of a conversation, which is empty at first."""
         log = self._logs.pop(path, None) or _Log()
         self._logs[path] = log
         if len(self._logs) > _LOGS_KEPT:
@@ -248,7 +248,7 @@ class _Objects:
         return log
 
     async def _catch_up(self, path: str, log: _Log) -> None:
-        """Read the objects that were added since the last look; all of them the first time."""
+        """Read the objects that were added since the last time; all of them the first time."""
         if log.last < 0:
             numbers = await self._numbers(path)
             log.last = 0
@@ -265,9 +265,9 @@ class _Objects:
         return [number async for _, number in self._bundles.places(path)]
 
     async def _logs_under(self, prefix: str) -> AsyncIterator[str]:
-        """Yield every conversation with keys that may begin with *prefix*."""
+        """Yield each conversation that may have keys with *prefix*."""
         names, rest = scopes_of(prefix)
-        # What is left of a prefix is the beginning of a key in that scope, or of a scope's name.
+        # The rest of a prefix begins a key in that scope, or the name of an inner scope.
         is_inner = not rest or "scope:".startswith(rest[:6])
         path = _folder(names) if is_inner else f"{_folder(names)}/{LOG}".lstrip("/")
         for folder in sorted({folder async for folder, _ in self._bundles.places(path)}):
@@ -275,7 +275,7 @@ class _Objects:
 
 
 def _bucket(url: str, options: Mapping[str, Any], timeout_seconds: float) -> Any:
-    """Return obstore's way to the place at *url*."""
+    """Return the store object of obstore for *url*."""
     from obstore.store import LocalStore, MemoryStore, from_url
 
     parts = urlsplit(url)
@@ -294,7 +294,7 @@ def _bucket(url: str, options: Mapping[str, Any], timeout_seconds: float) -> Any
 
 
 def _by_log(items: Sequence[Any], key_of: Callable[[Any], bytes]) -> dict[str, list[Any]]:
-    """Group *items* by the conversation that their key is of."""
+    """Group *items* by the conversation of their key."""
     groups: dict[str, list[Any]] = {}
     for item in items:
         names, _ = scopes_of(decode_key(key_of(item)))
@@ -303,14 +303,14 @@ def _by_log(items: Sequence[Any], key_of: Callable[[Any], bytes]) -> dict[str, l
 
 
 def _is_in(log: _Log, number: int, key: bytes) -> bool:
-    """Return whether an object of that *number* is the one that counts for *key*."""
+    """Return whether the object of that *number* is the valid one for *key*."""
     return key in log.rows and log.rows[key][0] == number
 
 
 def _folder(names: Sequence[str]) -> str:
-    """Return where the objects of nested scopes are: names may be long, odd or private.
+    """Return the folder of nested scopes, the inner one inside of the wider one.
 
-    The folder of an inner scope is in that of the wider one.
+    Names are hashed, since they may be long, odd or private.
     """
     hashes = (blake2b(n.encode("utf-8", "surrogatepass"), digest_size=16) for n in names)
     return "/".join(f"scope-{made.hexdigest()}" for made in hashes)

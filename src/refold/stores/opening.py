@@ -18,7 +18,7 @@ _SECRET = ("password", "secret", "token", "key", "sas")
 
 
 def without_secrets(url: str) -> str:
-    """Return *url* without what should not be in a log: its password, and secrets in its query."""
+    """Return *url* without its password and the secrets in its query, to show in logs."""
     try:
         parts = urlsplit(url)
     except ValueError:  # malformed address
@@ -32,7 +32,7 @@ def without_secrets(url: str) -> str:
 
 
 KEYS: Final = "REFOLD_STORE_KEYS"
-"""The variable with the keys: base64 of 32 bytes each, the one to encrypt with first."""
+"""The environment variable with the keys in base64, the one to encrypt with first."""
 _REDIS: Final = ("redis", "rediss", "unix", "redis+cluster")
 _OBJECTS: Final = ("s3", "s3a", "gs", "az", "azure", "abfs", "abfss", "file")
 _REMOTE: Final[Mapping[str, tuple[str, str]]] = {
@@ -49,18 +49,18 @@ def is_file(address: str | os.PathLike[str]) -> bool:
 
 
 def is_missing(address: str | os.PathLike[str]) -> bool:
-    """Return whether *address* is of a store in a file that does not exist."""
+    """Return whether *address* is that of a file which does not exist."""
     return is_file(address) and not Path(address).exists()
 
 
 def is_same_file(one: str, other: str) -> bool:
-    """Return whether two addresses are of stores in the same file."""
+    """Return whether two addresses are those of the same file."""
     files = [Path(address) for address in (one, other) if is_file(address)]
     return len(files) == 2 and all(map(Path.exists, files)) and files[0].samefile(files[1])
 
 
 def is_bucket(address: str) -> bool:
-    """Return whether *address* is of an `ObjectStore`, which reads a conversation as a whole."""
+    """Return whether *address* is that of an `ObjectStore`, which reads whole conversations."""
     return not is_file(address) and urlsplit(address).scheme.lower() in _OBJECTS
 
 
@@ -74,18 +74,18 @@ def open_store(
     """Open the store at *address*; close it, or use it in a `with`.
 
     `refold.db` or `sqlite:///…` is a file; `postgresql://…`, `redis://…` (`rediss`, `unix`,
-    `redis+cluster`), `s3://…`, `gs://…`, `az://…` and `file:///folder` are what they say. What else
-    can be chosen, the classes have: `SqliteStore`, `PostgresStore`, `RedisStore`, `ObjectStore`.
+    `redis+cluster`), `s3://…`, `gs://…`, `az://…` and `file:///folder` are what they say. The
+    classes have more options: `SqliteStore`, `PostgresStore`, `RedisStore`, `ObjectStore`.
 
         with open_store("postgresql://localhost/originals") as store:
             result = compress(messages, token_budget=8_000, store=store)
 
-    With *keys* it is an `EncryptedStore`. By default they are those that the environment variable
-    `REFOLD_STORE_KEYS` has, in base64; with `()` nothing is encrypted. With *ttl_seconds* originals
-    expire, where a store has that: in a file and in Redis. A file that is *read_only* must be there
-    and is not written to; what may be done on a server, its rights say.
+    With *keys* it is an `EncryptedStore`. By default they are read from the environment variable
+    `REFOLD_STORE_KEYS`, in base64; with `()` nothing is encrypted. With *ttl_seconds* originals
+    expire, which files and Redis support. A *read_only* file must exist and is not written to; on a
+    server, the rights of the user decide.
 
-    Raises `ConfigError` for an address that no store has, and `StoreError` if it cannot be opened.
+    Raises `ConfigError` for an unknown kind of address, and `StoreError` if it cannot be opened.
     """
     if keys is None:
         keys = read_keys(os.environ)
@@ -102,7 +102,7 @@ def open_store(
 
 
 def read_keys(env: Mapping[str, str]) -> tuple[bytes, ...]:
-    """Return the keys that *env* has; what is wrong with one is said without showing it."""
+    """Return the keys in *env*; an error about one does not show it."""
     words = env.get(KEYS, "").replace(",", " ").split()
     try:
         return tuple(base64.b64decode(word, validate=True) for word in words)

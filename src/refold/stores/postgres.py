@@ -1,4 +1,4 @@
-"""A store in PostgreSQL: shared by machines, durable as the server is."""
+"""A store in PostgreSQL: shared by machines, as durable as the server."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from refold.stores.remote import TIMEOUT_SECONDS, RemoteStore, Row
 MIGRATIONS: Final = (
     "CREATE TABLE refold_original (key bytea PRIMARY KEY, written_at double precision NOT NULL, "
     "value bytea NOT NULL)",
-    # Records are written in the order of time, for which BRIN takes a few pages in all.
+    # Records are written in the order of time, for which BRIN takes only a few pages.
     "CREATE INDEX refold_original_written_at ON refold_original USING brin (written_at)",
-    # They are packed already: that the server tries once more takes time and gains nothing.
+    # Values are already packed: compressing them again would take time and gain nothing.
     "ALTER TABLE refold_original ALTER COLUMN value SET STORAGE EXTERNAL",
 )
-"""How the tables came to be what they are: a step is never changed, a new one is added. What is
-done is noted in `refold_schema`; all steps of one upgrade are one transaction."""
+"""The steps that made the tables: a step is never changed, new ones are added. `refold_schema` has
+the number of steps done; all steps of an upgrade are one transaction."""
 
-_LOCK: Final = 0x5246_4C44  # "RFLD": one upgrade at a time, whoever else uses the database
+_LOCK: Final = 0x5246_4C44  # "RFLD": one upgrade at a time, in a database that others may use, too
 _ROWS_PER_QUERY: Final = 2_000
-"""Rows that are read or removed at once: they fit into memory, and no transaction is long."""
+"""Rows read or removed at once: they fit into memory, and transactions stay short."""
 _RECONNECT_SECONDS: Final = 1.0
-"""After that a pool waits to be asked again, instead of longer and longer."""
+"""After this time a pool stops reconnecting on its own, instead of waiting longer and longer."""
 _OPEN_SECONDS: Final = 2.0
 """How long a pool waits for a connection before the call is tried again. A guess."""
 
@@ -58,14 +58,14 @@ _REMOVE: Final = (
 class PostgresStore(RemoteStore):
     """Keeps originals in a PostgreSQL database; needs `refold[postgres]`.
 
-    *url* is what libpq takes, several hosts and TLS included. Up to *max_connections* are opened,
-    when they are needed. Every statement is a transaction of its own and nothing is prepared or
-    set, so that PgBouncer may give each to another connection. Tables are created and upgraded
-    when a store is opened.
+    *url* is anything that libpq takes, including several hosts and TLS. Up to *max_connections* are
+    opened as needed. Each statement is a transaction of its own, and nothing is prepared or set, so
+    that PgBouncer may use another connection for each. Tables are created and upgraded when a store
+    is opened.
 
-    A put that returned is as durable as the server is set up to be: with a synchronous standby it
-    survives the loss of the primary. While the server restarts or fails over, calls wait for it,
-    for *timeout_seconds* at most; then, or where the server hangs, they raise `StoreError`.
+    A put that has returned is as durable as the server is configured to be: with a synchronous
+    standby it survives the loss of the primary. While the server restarts or fails over, calls wait
+    for it, for at most *timeout_seconds*; then, or if the server hangs, they raise `StoreError`.
     """
 
     def __init__(
@@ -98,7 +98,7 @@ class _Postgres:
         pool = need_here("psycopg_pool")
         self._url = url
         self._timeout_seconds = timeout_seconds
-        # Rounded up, for libpq counts whole seconds, and takes less than two for two.
+        # libpq counts in whole seconds, and takes less than two for two.
         self._options = {
             "autocommit": True,
             "prepare_threshold": None,
@@ -117,7 +117,7 @@ class _Postgres:
         self._pool: Any = None
 
     async def open(self) -> None:
-        """Bring the tables up to date; not from the pool, which would not say what went wrong."""
+        """Upgrade the tables, not through the pool, which would not say what went wrong."""
         connection = await self._psycopg.AsyncConnection.connect(self._url, **self._options)
         async with connection, self._limited(connection):
             await _migrate(connection)
@@ -132,7 +132,7 @@ class _Postgres:
         return {row[0] for row in await self._ask(_KNOWN, keys)}
 
     async def write(self, records: Sequence[tuple[bytes, bytes]], now: float) -> None:
-        """Insert in one statement, in the order of keys: two writers then never wait in a ring."""
+        """Insert in one statement, in the order of keys, so that two writers never deadlock."""
         keys, values = [key for key, _ in records], [value for _, value in records]
         await self._ask(_WRITE, now, keys, values)
 
@@ -140,7 +140,7 @@ class _Postgres:
         return dict(await self._ask(_READ, keys))
 
     async def rows(self, prefix: str) -> AsyncIterator[Sequence[Row]]:
-        """Yield rows in the order of keys; between two pages nothing is held."""
+        """Yield rows in the order of keys; nothing is kept open between two pages."""
         low, high = span(prefix)
         after = ">="
         while True:
@@ -152,7 +152,7 @@ class _Postgres:
             low, after = found[-1][0], ">"
 
     async def remove(self, prefix: str, before: float | None) -> Removed:
-        """Remove some rows at a time: others can write meanwhile, and no transaction is long."""
+        """Remove some rows at a time, so that others can write and transactions stay short."""
         entries = size = 0
         for part in removable(prefix):
             is_over = False
@@ -172,7 +172,7 @@ class _Postgres:
         return int(entries)
 
     def is_transient(self, error: Exception) -> bool:
-        """Take what is lost or shutting down for a restart; a read-only server for a failover."""
+        """Treat a lost connection as a restart, and a read-only server as a failover."""
         errors = self._psycopg.errors
         if isinstance(error, errors.DiskFull | errors.OutOfMemory | errors.QueryCanceled):
             return False
@@ -193,16 +193,16 @@ class _Postgres:
         return ""
 
     async def _ask(self, query: str, *values: Any) -> list[Any]:
-        """Run one statement, a transaction of its own."""
+        """Run one statement as a transaction of its own."""
         async with self._pool.connection() as connection, self._limited(connection):
             cursor = await connection.execute(query, values, binary=True)
             return [] if cursor.description is None else await cursor.fetchall()
 
     @asynccontextmanager
     async def _limited(self, connection: Any) -> AsyncIterator[None]:
-        """Break off a connection whose server does not answer in time.
+        """Break a connection whose server does not answer in time.
 
-        To cancel would not do: psycopg then asks the server to cancel as well, and waits for it.
+        Cancelling does not help: psycopg then asks the server to cancel, too, and waits for it.
         """
         is_late = False
 
@@ -224,7 +224,7 @@ class _Postgres:
 
 
 async def _migrate(connection: Any) -> None:
-    """Do the steps of `MIGRATIONS` that the database has not seen, all of them or none."""
+    """Do the steps of `MIGRATIONS` that are missing in the database, all or none."""
     async with connection.transaction():
         await connection.execute("SELECT pg_advisory_xact_lock(%b::int8)", (_LOCK,))
         cursor = await connection.execute("SELECT to_regclass('refold_schema') IS NULL")

@@ -1,4 +1,4 @@
-"""A store in Redis or Valkey: shared by machines, fast, with expiry if you like."""
+"""A store in Redis or Valkey: shared by machines, fast, with optional expiry."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from refold.stores.scope import scopes_of
 _CLUSTER: Final = "redis+cluster"
 _SCHEMES: Final = ("redis", "rediss", "unix", _CLUSTER)
 _TIME: Final = struct.Struct(">d")
-"""When a record was put, in front of it: Redis itself does not know."""
+"""The time when a record was stored, in front of it: Redis does not keep that."""
 _TAG_BYTES: Final = 6
-"""Scopes with the same tag share a slot of a cluster, no more: few bits are enough."""
+"""Scopes with the same tag only share a slot of a cluster, so a few bits are enough."""
 _KEYS_PER_QUERY: Final = 500
-"""A server does one command at a time: others wait for so many keys only. A guess."""
+"""A server does one command at a time, so this limits how long others wait. A guess."""
 _GLOB: Final = re.compile(rb"([\\*?\[\]^])")
 _AWAY: Final = ("READONLY", "CLUSTERDOWN", "MASTERDOWN", "TRYAGAIN", "LOADING", "NOREPLICAS")
-"""How answers begin of a server that is about to be another one."""
+"""The beginning of errors from a server that is failing over or loading."""
 
 
 class RedisStore(RemoteStore):
@@ -39,11 +39,12 @@ class RedisStore(RemoteStore):
     The keys of one conversation carry the same hash tag: they are on one node, where a put is one
     transaction, and conversations are spread over all nodes.
 
-    With *ttl_seconds* an original lives for so long after it was last put; one that was ever put
-    without lives on. A server that may evict originals is refused: what is gone cannot be unfolded.
+    With *ttl_seconds* an original lives for that long after it was last put; one that was ever put
+    without it never expires. A server that may evict originals is refused: evicted originals cannot
+    be unfolded.
 
-    A put that returned is as durable as the server is set up to be: `appendonly yes` with
-    `appendfsync always` is what a database does.
+    A put that has returned is as durable as the server is configured to be: `appendonly yes` with
+    `appendfsync always` makes it as durable as a database.
     """
 
     def __init__(
@@ -76,7 +77,7 @@ class RedisStore(RemoteStore):
 
 
 class _Redis:
-    """Speaks to the server or the cluster, many commands at a time."""
+    """Speaks to the server or the cluster, with many commands at a time."""
 
     def __init__(
         self, url: str, ttl_seconds: float | None, namespace: str, timeout_seconds: float
@@ -89,7 +90,7 @@ class _Redis:
         self._client: Any = None
 
     async def open(self) -> None:
-        """Connect, and see to it that nothing is evicted."""
+        """Connect, and refuse a server that evicts originals."""
         from redis.asyncio import Redis, RedisCluster
 
         limits = {
@@ -109,13 +110,13 @@ class _Redis:
             await self._client.aclose()
 
     async def known(self, keys: Sequence[bytes]) -> set[bytes]:
-        """Return those of *keys* that are there; none if what is put again is to live longer."""
+        """Return those of *keys* that exist; none if a new put must extend their lifetime."""
         if self._lifetime_ms is not None:
             return set()
         return set(await self._ask_each(keys, "EXISTS"))
 
     async def write(self, records: Sequence[tuple[bytes, bytes]], now: float) -> None:
-        """Set what is not there, in one transaction for each node."""
+        """Set what does not exist, in one transaction for each node."""
         head = _TIME.pack(now)
         groups: dict[bytes, list[tuple[bytes, bytes]]] = defaultdict(list)
         for key, record in records:
@@ -133,7 +134,7 @@ class _Redis:
         return {key: value[_TIME.size :] for key, value in found.items()}
 
     async def rows(self, prefix: str) -> AsyncIterator[Sequence[Row]]:
-        """Yield rows as the server walks through its keys; it may name one twice."""
+        """Yield rows as the server scans its keys."""
         async for names in self._pages(prefix):
             async with self._client.pipeline(transaction=False) as pipeline:
                 for name in names:
@@ -143,7 +144,7 @@ class _Redis:
             yield [
                 Row(self._key(name), len(name) + size, _TIME.unpack(head)[0])
                 for name, size, head in zip(names, answers[::2], answers[1::2], strict=True)
-                if len(head) == _TIME.size  # else it has expired meanwhile
+                if len(head) == _TIME.size  # else it has just expired
             ]
 
     async def remove(self, prefix: str, before: float | None) -> Removed:
@@ -160,16 +161,16 @@ class _Redis:
         return Removed(entries, size)
 
     async def count(self) -> int:
-        """Count the keys of this namespace, each of them once."""
+        """Count the keys of this namespace."""
         entries = 0
         async for names in self._pages(""):
             entries += len(names)
         return entries
 
     def is_transient(self, error: Exception) -> bool:
-        """Take lost connections for a restart; what is no primary, for a failover."""
+        """Treat lost connections as a restart, and a server that is no primary as a failover."""
         if isinstance(error, self._errors.TimeoutError):
-            return False  # it has waited long enough
+            return False  # it has already waited long enough
         if isinstance(error, self._errors.AuthenticationError):
             return False
         is_away = str(error).startswith(_AWAY)
@@ -190,7 +191,7 @@ class _Redis:
         return ""
 
     async def _ask_each(self, keys: Sequence[bytes], command: str) -> dict[bytes, Any]:
-        """Ask about each key, many at a time; those with no answer are left out."""
+        """Send a command for each key, many at a time; empty answers are left out."""
         found: dict[bytes, Any] = {}
         for start in range(0, len(keys), _KEYS_PER_QUERY):
             some = keys[start : start + _KEYS_PER_QUERY]
@@ -202,7 +203,7 @@ class _Redis:
         return found
 
     async def _pages(self, prefix: str) -> AsyncIterator[list[bytes]]:
-        """Yield the names of keys that begin with *prefix*, each of them once."""
+        """Yield the names of keys that begin with *prefix*, each once: a scan may repeat some."""
         tag = b"?" * (2 * _TAG_BYTES)
         pattern = b"%b:{%b}:%b*" % (_escaped(self._start), tag, _escaped(encode_prefix(prefix)))
         seen: set[bytes] = set()
@@ -218,7 +219,7 @@ class _Redis:
             yield page
 
     def _tag(self, key: bytes) -> bytes:
-        """Return what the node of a key is chosen by: the names of the scopes that it is in."""
+        """Return the hash tag of a key, which chooses its node, from the scopes that it is in."""
         names, _ = scopes_of(decode_key(key))
         return blake2b(
             "\0".join(names).encode("utf-8", "surrogatepass"), digest_size=_TAG_BYTES
@@ -250,6 +251,6 @@ def _escaped(part: bytes) -> bytes:
 
 
 def _nodes(info: Mapping[str, Any]) -> Iterable[Mapping[str, Any]]:
-    """Return the answer of each node of a cluster, or of the one server."""
+    """Return the answer of each node of a cluster, or of the single server."""
     nested = [part for part in info.values() if isinstance(part, Mapping)]
     return nested or [info]

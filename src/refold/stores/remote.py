@@ -1,8 +1,8 @@
 """The common part of stores on a server: packing, timeouts, retries, and error messages.
 
-A backend moves bytes, asynchronously, and knows one kind of server. Everything it is asked to do
-may be done twice: a key is never overwritten, and what is gone cannot be removed again. So whatever
-fails because a server is away for a moment is tried again, until *timeout_seconds* are over.
+A backend moves bytes, asynchronously, and knows one kind of server. All its operations are
+idempotent: a key is never overwritten, and removing it twice is harmless. So whatever fails because
+a server is briefly unavailable is retried, for up to *timeout_seconds*.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ TIMEOUT_SECONDS: Final = 30.0
 """How long a call waits for a server that restarts or fails over, which takes seconds. A guess."""
 _FIRST_PAUSE: Final = 0.05
 _LONGEST_PAUSE: Final = 1.0
-"""Between two tries: the first soon, the later ones seldom enough to burden no server. Guesses."""
+"""Between two attempts: the first is soon, later ones are too rare to burden a server. Guesses."""
 
 
 class Row(NamedTuple):
@@ -61,10 +61,10 @@ class Row(NamedTuple):
 
 
 class Backend(Protocol):
-    """Keeps bytes under bytes on one kind of server; used from one event loop only."""
+    """Stores bytes under bytes on one kind of server; used from one event loop only."""
 
     async def open(self) -> None:
-        """Connect, and prepare what there is to be prepared."""
+        """Connect, and prepare tables and the like."""
         ...
 
     async def close(self) -> None:
@@ -76,19 +76,19 @@ class Backend(Protocol):
         ...
 
     async def write(self, records: Sequence[tuple[bytes, bytes]], now: float) -> None:
-        """Keep all records, durably, before it returns; one that is there stays as it is."""
+        """Store all records durably before it returns; existing ones stay as they are."""
         ...
 
     async def read(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
-        """Return the records of *keys* that there are."""
+        """Return the records of those *keys* that exist."""
         ...
 
     def rows(self, prefix: str) -> AsyncIterator[Sequence[Row]]:
-        """Yield what there is under keys that begin with *prefix*, some rows at a time."""
+        """Yield the rows whose keys begin with *prefix*, some at a time."""
         ...
 
     async def remove(self, prefix: str, before: float | None) -> Removed:
-        """Remove what is under such keys and older than *before*, but for notes of removals."""
+        """Remove such rows if they are older than *before*, except audit notes."""
         ...
 
     async def count(self) -> int:
@@ -100,12 +100,12 @@ class Backend(Protocol):
         ...
 
     def advise(self, error: Exception) -> str:
-        """Return advice on an error; empty if there is none beyond its own message."""
+        """Return advice on an error; empty if its own message says enough."""
         ...
 
 
 class RemoteStore(OpenStore):
-    """A store on a server; what its kinds differ in is their backend."""
+    """A store on a server; each kind of server has its own backend."""
 
     def __init__(
         self,
@@ -137,14 +137,14 @@ class RemoteStore(OpenStore):
             raise
 
     def put(self, entries: Mapping[str, Any]) -> None:
-        """Keep every entry; a key that is already there keeps its value.
+        """Store all entries; an existing key keeps its value.
 
-        If it raises because the server was lost on the way, some may be there: that does no harm.
+        If the server is lost on the way, some entries may have been stored, which does no harm.
         """
         self._using("write to").run(self._put(check_entries(entries)))
 
     def get(self, keys: Iterable[str]) -> dict[str, Any]:
-        """Return what is known of *keys*; a key that is not there is simply absent."""
+        """Return the values of *keys*; unknown keys are left out."""
         return self._using("read").run(self._get(check_keys(keys)))
 
     async def aput(self, entries: Mapping[str, Any]) -> None:
@@ -156,9 +156,9 @@ class RemoteStore(OpenStore):
         return await self._using("read").arun(self._get(check_keys(keys)))
 
     def entries(self, prefix: str = "") -> Iterator[Entry]:
-        """Yield what there is under keys that begin with *prefix*.
+        """Yield the entries whose keys begin with *prefix*.
 
-        What is put or removed meanwhile may be in it or not.
+        Entries that are stored or removed meanwhile may or may not be included.
         """
         pages = self._backend.rows(prefix)
 
@@ -169,7 +169,7 @@ class RemoteStore(OpenStore):
             yield from (Entry(decode_key(row.key), row.size, row.written_at) for row in page)
 
     def remove(self, prefix: str = "", *, before: float | None = None) -> Removed:
-        """Remove what is under keys that begin with *prefix*, if it was put before that time."""
+        """Remove the entries whose keys begin with *prefix*, if they were stored before a time."""
         remove = partial(self._backend.remove, prefix, before)
         return self._using("write to").run(self._trying("write to", remove))
 
@@ -202,7 +202,7 @@ class RemoteStore(OpenStore):
         return self._using("read").run(self._trying("read", self._backend.count))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle and copy as other connections to the same place."""
+        """Pickle and copy as a new connection to the same place."""
         return self._reopen, ()
 
     def __repr__(self) -> str:
@@ -213,7 +213,7 @@ class RemoteStore(OpenStore):
         named = {encode_key(key): (key, value) for key, value in entries.items()}
         if not named:
             return
-        # A view is put again with every fold: what is known need not be packed and sent again.
+        # Each fold puts its whole view: what is known need not be packed and sent again.
         for raw in await self._trying("write to", partial(self._backend.known, list(named))):
             del named[raw]
         records = [(raw, encode_value(*entry, "zstd")) for raw, entry in sorted(named.items())]
@@ -229,7 +229,7 @@ class RemoteStore(OpenStore):
         return decode_found(wanted, found, self._name)
 
     def _using(self, doing: str) -> LoopThread:
-        """Return the loop that talks to the server, if this store can be used."""
+        """Return the loop that talks to the server; raise `StoreError` if there is none."""
         if self._process != os.getpid():
             why = (
                 "it was opened before this process was forked; "
@@ -243,7 +243,7 @@ class RemoteStore(OpenStore):
         return loop
 
     async def _trying(self, doing: str, attempt: Callable[[], Awaitable[T]]) -> T:
-        """Return what an attempt returns, the first or one that is made when a server is back."""
+        """Return what *attempt* returns; retry while the server is unavailable."""
         deadline = time.monotonic() + self._timeout_seconds
         pause = _FIRST_PAUSE
         while True:
@@ -256,9 +256,9 @@ class RemoteStore(OpenStore):
             pause = min(2 * pause, _LONGEST_PAUSE)
 
     async def _once(self, doing: str, attempt: Awaitable[T]) -> T:
-        """Return what *attempt* returns, or say what failed.
+        """Return what *attempt* returns, without retries.
 
-        Whoever opens a store wants to know that at once; a listing cannot begin in its middle.
+        Errors of opening should show at once, and a listing cannot be resumed in its middle.
         """
         try:
             return await attempt
@@ -266,7 +266,7 @@ class RemoteStore(OpenStore):
             raise self._explained(doing, error) from error
 
     def _explained(self, doing: str, error: Exception) -> Exception:
-        """Return the error that says what failed, where, and what to do about it."""
+        """Return an error that says what failed, where, and what to do about it."""
         if isinstance(error, StoreError) and str(error).startswith("cannot "):
             return error
         advice = self._backend.advise(error)
@@ -278,7 +278,7 @@ class LoopThread:
     """Runs coroutines for other threads until it is closed."""
 
     def __init__(self) -> None:
-        # What psycopg waits on does not exist in the default loop of Windows.
+        # psycopg cannot use the default loop of Windows.
         self._loop = asyncio.SelectorEventLoop()
         self._thread = threading.Thread(
             target=self._loop.run_forever, name="refold-store", daemon=True
@@ -291,7 +291,7 @@ class LoopThread:
         try:
             return future.result()
         except BaseException:
-            future.cancel()  # of use if it was the waiting that ended, as by Ctrl-C
+            future.cancel()  # matters if only the waiting was interrupted, as by Ctrl-C
             raise
 
     async def arun(self, coroutine: Coroutine[Any, Any, T]) -> T:
@@ -299,7 +299,7 @@ class LoopThread:
         return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(coroutine, self._loop))
 
     def close(self) -> None:
-        """End the thread; what is still running is cancelled."""
+        """Cancel what is still running, and end the thread."""
         self.run(_cancel_all())
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()

@@ -1,8 +1,8 @@
-"""Delete originals, by age or on request, and keep an audit note of it.
+"""Delete originals, by age or on request, and keep audit notes of that.
 
-A note says what was removed, when, how much, and why: the names in it are digests, because whoever
-asks to be forgotten asks that of the name as well. Each removal has two, one before anything goes
-and one after: what was broken off in the middle shows.
+A note says what was removed, when, how much, and why. Names in it are digests, because a person who
+asks to be forgotten wants that for the name, too. Each removal has one note before and one after
+it, so that interrupted removals show.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from refold.stores.scope import period_of, scope_prefix
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RemovalNote:
-    """What a store notes about a removal."""
+    """An audit note about a removal."""
 
     action: Literal["forget", "expire"]
     stage: Literal["begun", "done"]
@@ -39,7 +39,7 @@ class RemovalNote:
 
 
 def name_digest(name: str | None) -> str:
-    """Return what a note calls a conversation or a tenant of that name."""
+    """Return the digest by which a note names a conversation or a tenant."""
     return "" if name is None else text_digest(name)
 
 
@@ -53,8 +53,8 @@ def forget(
 ) -> Removed:
     """Remove all originals of a conversation, of one in a tenant's scope, or of a whole tenant.
 
-    Its stand-ins can then not be unfolded any more. Those of a conversation without a name cannot
-    be told from others: give conversations names.
+    Its stand-ins can then no longer be unfolded. Give conversations names: the originals of those
+    without a name cannot be told apart.
     """
     if conversation is None and tenant is None:
         raise ConfigError("forget() needs the name of a conversation, of a tenant, or both")
@@ -71,7 +71,7 @@ def expire(
     reason: str = "",
     clock: Callable[[], float] = time.time,
 ) -> Removed:
-    """Remove originals that were first put longer ago than that, of everybody or of a tenant."""
+    """Remove originals that were first stored longer ago, of everybody or of a tenant."""
     check_number("older_than_seconds", older_than_seconds)
     before = clock() - older_than_seconds
     names = {"tenant": tenant, "conversation": conversation}
@@ -118,11 +118,11 @@ def _remove(
 
 
 def _starts(store: ManagedStore, tenant: str | None, conversation: str | None) -> list[str]:
-    """Return how the keys begin that are meant."""
+    """Return the prefixes of the keys to remove."""
     inner = "" if conversation is None else scope_prefix(conversation)
     if tenant is None or conversation is None:
         return [inner if tenant is None else scope_prefix(tenant)]
     outer = scope_prefix(tenant)
-    # Where a tenant's originals expire, the time stands between the two names.
+    # If the originals of a tenant expire, the time is between the two names.
     rests = (entry.key.removeprefix(outer) for entry in store.entries(outer))
     return [outer + period + inner for period in sorted({"", *map(period_of, rests)})]

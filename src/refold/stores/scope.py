@@ -1,8 +1,8 @@
-"""A store with walls: each conversation, thread or agent sees its own originals only.
+"""Scopes within a store: each conversation, thread or agent sees only its own originals.
 
-Handles follow from content, so the same text has the same handle everywhere. A scope sees to it
-that a handle finds something only where it was given out. `conversation="…"` puts one around the
-store of a conversation; a `ScopedStore` of your own draws a wider one, around a tenant or an agent.
+Handles are derived from content, so the same text has the same handle everywhere. With a scope, a
+handle finds something only where it was given out. `conversation="…"` makes a scope for a
+conversation; a `ScopedStore` of your own makes a wider one, for a tenant or an agent.
 """
 
 from __future__ import annotations
@@ -27,21 +27,18 @@ from refold.stores.base import (
 )
 
 _PERIODS: Final = 8
-"""Into how many parts a lifetime is cut: an original may live so much of it longer."""
+"""The number of parts of a lifetime: an original may live one part longer."""
 _SCOPE: Final = re.compile(r"scope:([0-9]{1,9}):").match
 _PERIOD: Final = re.compile(r"[0-9]+:").match
 
 
 def scope_prefix(name: str) -> str:
-    """Return how keys begin in the scope called *name*.
-
-    The length of the name keeps `a:b` apart from `a` and `b`.
-    """
+    """Return the prefix of the keys in the scope *name*; its length keeps `a:b` and `a` apart."""
     return f"scope:{len(name)}:{name}:"
 
 
 def scopes_of(key: str) -> tuple[list[str], str]:
-    """Return the names of the scopes that *key* is in, the widest first, and what is left of it."""
+    """Return the names of the scopes that *key* is in, the widest first, and the rest of it."""
     names = []
     while (found := _SCOPE(key)) is not None:
         end = found.end() + int(found[1])
@@ -53,7 +50,7 @@ def scopes_of(key: str) -> tuple[list[str], str]:
 
 
 def period_of(rest: str) -> str:
-    """Return how what is left of a key begins in a scope whose originals expire; else nothing."""
+    """Return the period at the beginning of the rest of a key, if its originals expire."""
     found = _PERIOD(rest)
     return found[0] if found else ""
 
@@ -61,9 +58,9 @@ def period_of(rest: str) -> str:
 class ScopedStore:
     """A part of *store* named *scope*; give it wherever a store is taken.
 
-    With *ttl_seconds* an original is found for at least so long after it was last put, and at most
-    an eighth longer. What is expired is not found any more, but only *store* itself can give back
-    its room: a `SqliteStore` does, if it has a `ttl_seconds` of its own.
+    With *ttl_seconds* an original is found for that long after it was last put, and at most an
+    eighth longer. Expired originals are no longer found, but only *store* itself can free their
+    space: a `SqliteStore` does so if it has a `ttl_seconds` of its own.
     """
 
     def __init__(
@@ -84,7 +81,7 @@ class ScopedStore:
         self._clock = clock
 
     def put(self, entries: Mapping[str, Any]) -> None:
-        """Keep every entry in this scope, or none if it raises."""
+        """Store all entries in this scope, or none if it raises."""
         self._store.put(self._scoped(entries))
 
     async def aput(self, entries: Mapping[str, Any]) -> None:
@@ -92,7 +89,7 @@ class ScopedStore:
         await aput(self._store, self._scoped(entries))
 
     def get(self, keys: Iterable[str]) -> dict[str, Any]:
-        """Return what is known of *keys* in this scope."""
+        """Return the values of *keys* in this scope."""
         wanted, places = check_keys(keys), self._places()
         found = self._store.get(place + key for place in places for key in wanted)
         return _first_of(wanted, places, found)
@@ -104,13 +101,13 @@ class ScopedStore:
         return _first_of(wanted, places, found)
 
     def entries(self, prefix: str = "") -> Iterator[Entry]:
-        """Yield what there is in this scope, expired or not."""
+        """Yield the entries of this scope, expired or not."""
         for place in self._written():
             for entry in managed(self._store).entries(place + prefix):
                 yield entry._replace(key=entry.key.removeprefix(place))
 
     def remove(self, prefix: str = "", *, before: float | None = None) -> Removed:
-        """Remove what is in this scope, expired or not, under keys that begin with *prefix*."""
+        """Remove the entries of this scope, expired or not, whose keys begin with *prefix*."""
         store = managed(self._store)
         return Removed.total(
             store.remove(place + prefix, before=before) for place in self._written()
@@ -121,10 +118,10 @@ class ScopedStore:
         return {place + key: value for key, value in check_entries(entries).items()}
 
     def _places(self) -> list[str]:
-        """Return how keys begin in this scope, that of what is written now first.
+        """Return the prefixes of keys in this scope, beginning with the one to write to now.
 
-        A store never writes a key twice, so what is put again later needs another key to live on:
-        the time is part of it.
+        A store never writes a key twice, so a later put needs another key to extend the lifetime:
+        the time is part of the prefix.
         """
         name = scope_prefix(self.scope)
         if self._period is None:
@@ -133,7 +130,7 @@ class ScopedStore:
         return [f"{name}{now - age}:" for age in range(_PERIODS + 1)]
 
     def _written(self) -> list[str]:
-        """Return how keys begin that were ever written in this scope."""
+        """Return all prefixes that keys in this scope were written with."""
         name = scope_prefix(self.scope)
         if self._period is None:
             return [name]
@@ -147,7 +144,7 @@ class ScopedStore:
 def _first_of(
     wanted: Iterable[str], places: Iterable[str], found: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return what was found of each key, from the first place that has it."""
+    """Return the value of each key from the first place that has it."""
     answer = {}
     for key in wanted:
         name = next((place + key for place in places if place + key in found), None)

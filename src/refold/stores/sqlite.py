@@ -29,9 +29,9 @@ from refold.stores.sqlite_file import explain, open_file, roll_back
 
 _KEYS_PER_QUERY: Final = 500  # old SQLite builds allow 999 variables in one statement
 _ROWS_PER_QUERY: Final = 1_000
-"""How many are listed or removed before others may have the file again."""
+"""How many are listed or removed before other processes get the file again."""
 
-# Not `INSERT OR IGNORE`: that would also drop, without a word, a row that breaks NOT NULL.
+# Not `INSERT OR IGNORE`, which would also silently drop a row that violates NOT NULL.
 _INSERT: Final = (
     "INSERT INTO original (key, written_at, value) VALUES (?, ?, ?) ON CONFLICT (key) DO "
 )
@@ -44,22 +44,22 @@ _KEEP_AND_RENEW: Final = _INSERT + "UPDATE SET written_at = max(written_at, excl
 
 
 class SqliteStore(OpenStore):
-    """Keeps originals in the SQLite file at *path*, which is created if it is not there.
+    """Keeps originals in the SQLite file at *path*, which is created if it does not exist.
 
-    Files are created readable by their owner only, those that SQLite writes beside them too.
+    Files are created readable by their owner only, and so are those that SQLite writes beside them.
 
     Any number of threads and processes may use the same file. A put is one transaction: once it
-    returns, its entries survive a crash or a power cut; if it raises, none of them is there.
+    returns, its entries survive a crash or a power cut; if it raises, none of them is stored.
 
     Originals never expire unless *ttl_seconds* is set: an entry whose last put is longer ago than
     that is no longer returned, and is deleted by the next put.
 
-    With *read_only* the file has to be there, and nothing is put into it: an archive, or a disk
-    that cannot be written to, will do.
+    With *read_only* the file must exist and is never written to: it may be an archive, or on a
+    read-only disk.
 
-    Values must be JSON and come back exactly; see `codec` for what is refused. They are packed, by
-    zlib, so that any refold can read the file; *compression* `"zstd"` is smaller and faster, and
-    needs `refold[zstd]` wherever the file is read.
+    Values must be JSON and come back exactly; see `codec` for what is refused. They are packed by
+    zlib, so that every installation can read the file; *compression* `"zstd"` is smaller and
+    faster, and needs `refold[zstd]` wherever the file is read.
     """
 
     def __init__(
@@ -86,14 +86,14 @@ class SqliteStore(OpenStore):
         self._file = _identity(self._path)
 
     def put(self, entries: Mapping[str, Any]) -> None:
-        """Keep every entry, or none if it raises; a key that is already there keeps its value."""
+        """Store all entries, or none if it raises; an existing key keeps its value."""
         self._check_writable()
         now = self._clock()
         fresh = {encode_key(key): (key, value) for key, value in check_entries(entries).items()}
         with self._using("write to") as connection, _transaction(connection):
             self._check_in_place()
             if self._ttl_seconds is None:
-                # A view is put again with every fold: what is known need not be packed again.
+                # Each fold puts its whole view: what is known need not be packed again.
                 for raw in _find(connection, "key", fresh, -math.inf):
                     del fresh[raw[0]]
                 how = _KEEP
@@ -107,18 +107,18 @@ class SqliteStore(OpenStore):
             connection.executemany(how, rows)
 
     def get(self, keys: Iterable[str]) -> dict[str, Any]:
-        """Return what is known of *keys*; a key that is not there or has expired is absent."""
+        """Return the values of *keys*; unknown and expired keys are left out."""
         wanted = {encode_key(key): key for key in check_keys(keys)}
         oldest = self._oldest(self._clock())
         with self._using("read") as connection:
             found = dict(_find(connection, "key, value", wanted, oldest))
-        # In the order asked for: SQLite's own order is an accident.
+        # In the order asked for: the order of SQLite is arbitrary.
         return decode_found(wanted, found, str(self._path))
 
     def entries(self, prefix: str = "") -> Iterator[Entry]:
-        """Yield what there is under keys that begin with *prefix*, in the order of their bytes.
+        """Yield the entries whose keys begin with *prefix*, in the order of their bytes.
 
-        What is put or removed meanwhile may be in it or not.
+        Entries that are stored or removed meanwhile may or may not be included.
         """
         low, high = span(prefix)
         last, after = low, ">="
@@ -136,10 +136,10 @@ class SqliteStore(OpenStore):
             last, after = rows[-1][0], ">"
 
     def remove(self, prefix: str = "", *, before: float | None = None) -> Removed:
-        """Remove what is under keys that begin with *prefix*, if it was put before that time.
+        """Remove the entries whose keys begin with *prefix*, if they were stored before a time.
 
-        Its bytes are overwritten in the file, and in what SQLite has beside it. The file stays as
-        large as it is: `shrink` gives the room back.
+        Their bytes are overwritten in the file, and in those that SQLite has beside it. The file
+        keeps its size until `shrink` is called.
         """
         self._check_writable()
         entries = size = 0
@@ -158,7 +158,7 @@ class SqliteStore(OpenStore):
         return Removed(entries, size)
 
     def shrink(self) -> None:
-        """Give back the room of what was removed; the file is rewritten while others wait."""
+        """Free the space of what was removed; the file is rewritten while others wait."""
         self._check_writable()
         with self._using("write to") as connection:
             connection.execute("VACUUM")
@@ -177,7 +177,7 @@ class SqliteStore(OpenStore):
                 connection.close()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle and copy as another connection to the same file."""
+        """Pickle and copy as a new connection to the same file."""
         reopen = partial(
             type(self),
             self._path,
@@ -206,7 +206,7 @@ class SqliteStore(OpenStore):
 
     @contextmanager
     def _using(self, doing: str) -> Iterator[sqlite3.Connection]:
-        """Lend the connection to one thread at a time; SQLite's errors leave as `StoreError`."""
+        """Lend the connection to one thread at a time; turn errors of SQLite into `StoreError`."""
         # Before the lock: a fork may have copied it while another thread of the parent held it.
         if self._process != os.getpid():
             why = (
@@ -227,14 +227,14 @@ class SqliteStore(OpenStore):
             raise store_error("write to", self._path, "it was opened with read_only=True")
 
     def _check_in_place(self) -> None:
-        """Raise if the file was deleted or replaced: SQLite would write on, to nowhere."""
+        """Raise if the file was deleted or replaced: SQLite would still write to the lost file."""
         if _identity(self._path) != self._file:
             why = "the file was deleted or replaced since it was opened; open a new SqliteStore"
             raise store_error("write to", self._path, why)
 
 
 def _absolute(path: str | os.PathLike[str]) -> Path:
-    """Return the full path, so that a later change of directory means no other file."""
+    """Return the full path, which stays valid when the working directory changes."""
     if os.fspath(path) == ":memory:":
         raise store_error("open", ":memory:", "use a MemoryStore for that")
     if os.fspath(path) == "":
@@ -251,7 +251,7 @@ def _find(
     for start in range(0, len(wanted), _KEYS_PER_QUERY):
         some = wanted[start : start + _KEYS_PER_QUERY]
         marks = ",".join("?" * len(some))
-        # The + keeps SQLite from walking the index of times instead of the keys.
+        # The + keeps SQLite from using the index of times instead of that of keys.
         query = f"SELECT {columns} FROM original WHERE key IN ({marks}) AND +written_at >= ?"
         rows += connection.execute(query, (*some, oldest))
     return rows
@@ -268,7 +268,7 @@ def _identity(path: Path) -> tuple[int, int] | None:
 
 @contextmanager
 def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
-    """Write all of it or nothing; waits for other writers before it starts."""
+    """Write everything or nothing; waits for other writers before it begins."""
     try:
         connection.execute("BEGIN IMMEDIATE")
         yield

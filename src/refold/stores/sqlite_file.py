@@ -1,4 +1,4 @@
-"""Open an SQLite file as a store, and turn SQLite's errors into ones that a user can act on."""
+"""Open an SQLite file as a store, and turn errors of SQLite into ones that users can act on."""
 
 from __future__ import annotations
 
@@ -19,14 +19,15 @@ APPLICATION_ID: Final = 0x52464C44  # "RFLD": tells our files from other program
 
 _BUSY_SECONDS: Final = 30.0
 _RETRY_SECONDS: Final = 0.01
-"""How long a writer waits for the others, and how long between two tries. Guesses."""
+"""How long a writer waits for others, and how long between two attempts. Guesses."""
 _CACHE_KIB: Final = 32 * 1024
-"""Keys come in no order, so a put touches pages all over their index: this holds that of a million.
-Only what is used is taken."""
+"""Keys are unordered, so a put touches pages all over their index: this holds the index of a
+million originals. Memory is taken only as it is used."""
 _CHECKPOINT_PAGES: Final = 4_000
-"""16 MB: what several puts changed of a page is then written once. With both, a put into a million
-originals took 1.02 times one into none, and 1.32 times without, in one run each of
-`bench/stores.py growth --originals 1000000`; other values were not tried."""
+"""16 MB, so that a page that several puts change is written once. With both settings, a put into a
+store with a million originals took 1.02 times as long as one into an empty store, and 1.32 times
+without them, in one run each of `bench/stores.py growth --originals 1000000`; other values were not
+tried."""
 
 # Key and value are BLOBs because SQLite's TEXT cannot hold a lone surrogate. `value` comes last:
 # SQLite then reads the small columns without walking through a long value.
@@ -53,7 +54,7 @@ _ADVICE: Final = {
 
 
 def explain(error: Exception, *, doing: str, path: Path) -> StoreError:
-    """Return the `StoreError` that says what failed, where, and what to do about it."""
+    """Return a `StoreError` that says what failed, where, and what to do about it."""
     code: int | None = getattr(error, "sqlite_errorcode", None)
     # The low byte is the family; the rest only says which part of SQLite noticed.
     advice = _ADVICE.get(code & 0xFF) if code is not None else None
@@ -64,7 +65,7 @@ def explain(error: Exception, *, doing: str, path: Path) -> StoreError:
 def open_file(path: Path, *, read_only: bool = False) -> sqlite3.Connection:
     """Return a connection to the store at *path*, or raise `StoreError`.
 
-    A missing file is created, for its owner alone, unless it is only to be read.
+    A missing file is created, readable by its owner only, unless *read_only* is true.
     """
     _check_path(path)
     if read_only and not path.exists():
@@ -86,9 +87,9 @@ def open_file(path: Path, *, read_only: bool = False) -> sqlite3.Connection:
         if is_fixed:
             _check_owner(connection, path)
         else:
-            # FULL: a put that returned is on the disk, even if the power fails the next moment.
+            # FULL: a put that has returned survives a power failure.
             connection.execute("PRAGMA synchronous = FULL")
-            # What was deleted on request is overwritten, not only freed.
+            # What is deleted is overwritten, not only freed.
             connection.execute("PRAGMA secure_delete = ON")
             connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
             connection.execute(f"PRAGMA wal_autocheckpoint = {_CHECKPOINT_PAGES}")
@@ -104,7 +105,7 @@ def open_file(path: Path, *, read_only: bool = False) -> sqlite3.Connection:
 
 
 def copy_entries(source: Path, target: Path) -> None:
-    """Let the store at *target* know what the one at *source* knows: all of it, or nothing."""
+    """Copy all entries of the store at *source* to the one at *target*, or none."""
     with closing(open_file(source, read_only=True)) as old, closing(open_file(target)) as new:
         try:
             rows = old.execute("SELECT key, written_at, value FROM original")
@@ -116,13 +117,13 @@ def copy_entries(source: Path, target: Path) -> None:
 
 
 def roll_back(connection: sqlite3.Connection) -> None:
-    """Undo the transaction if one is open; after some disk errors SQLite has done so already."""
+    """Undo the open transaction, if any; after some disk errors SQLite has already done so."""
     with suppress(sqlite3.Error):
         connection.execute("ROLLBACK")
 
 
 def _check_path(path: Path) -> None:
-    """Name the mistakes that SQLite only calls "unable to open database file"."""
+    """Explain the mistakes for which SQLite only says "unable to open database file"."""
     try:
         if path.is_dir():
             why = "it is a directory; add a file name, such as 'refold.db'"
@@ -138,7 +139,7 @@ def _check_path(path: Path) -> None:
 
 
 def _is_fixed(path: Path) -> bool:
-    """Return whether a file can only be read, and holds all that was ever written to it.
+    """Return whether a file can only be read, and has no write-ahead log with newer data.
 
     SQLite writes beside a file even to read it, unless it is opened as immutable.
     """
@@ -147,10 +148,10 @@ def _is_fixed(path: Path) -> bool:
 
 
 def _prepare_schema(connection: sqlite3.Connection, path: Path) -> None:
-    """Create the tables in an empty file; refuse a file that is not ours to write to.
+    """Create the tables in an empty file; refuse a file of another program or version.
 
-    One write transaction: of several processes that find the file empty, one creates the tables.
-    It also shows at once, not at the first put, that a file is read-only.
+    This is one write transaction, so that only one of several processes creates the tables, and
+    that a read-only file fails now instead of at the first put.
     """
     try:
         connection.execute("BEGIN IMMEDIATE")
@@ -192,9 +193,9 @@ def _pragma(connection: sqlite3.Connection, name: str) -> int:
 
 
 def _enter_wal_mode(connection: sqlite3.Connection) -> None:
-    """Let readers and a writer work at once; a file system without WAL keeps its safe default.
+    """Let readers and a writer work at the same time; without WAL, the safe default stays.
 
-    SQLite does not wait for other processes here as it does elsewhere, so the waiting is ours.
+    SQLite does not wait for other processes here as it does elsewhere, so this does.
     """
     deadline = time.monotonic() + _BUSY_SECONDS
     while True:

@@ -1,7 +1,7 @@
-"""A store as one file that people and programs can read: JSON lines, packed if its name says so.
+"""Export a store to a file of JSON lines and import it again; compressed if its name says so.
 
-The first line says what it is and the last one how much there was: what was cut off is refused. An
-export is plain text, also that of an encrypted store that was opened with its keys.
+The first line names the format, and the last one has the number of originals, so that truncated
+files are refused. An export is plain text, even that of an encrypted store.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from refold.stores.upkeep import OnProgress, batches, ignore_progress
 
 _FORMAT: Final = "refold originals"
 _VERSION: Final = 1
-"""Raised whenever the file changes in a way that older readers cannot know."""
+"""Increased with each change of the format that older versions cannot read."""
 
 
 def export_store(
     store: Store, path: Path, *, prefix: str = "", on_progress: OnProgress = ignore_progress
 ) -> int:
-    """Write what *store* has under keys that begin with *prefix* to *path*; return how much.
+    """Write the entries of *store* whose keys begin with *prefix* to *path*; return how many.
 
-    `.gz` and `.zst` are packed. The file is for its owner alone.
+    `.gz` and `.zst` are compressed. Only the owner can read the file.
     """
     make_private(path)
     done = 0
@@ -39,7 +39,7 @@ def export_store(
         file.write(_line(format=_FORMAT, version=_VERSION))
         for keys in batches(entry.key for entry in managed(store).entries(prefix)):
             for key, value in store.get(keys).items():
-                # Put together by hand, for a value may be nested as deeply as is allowed.
+                # Not encoded as one value, which could exceed the allowed nesting.
                 name, data = spell_json(key, key), spell_json(key, value)
                 file.write(b'{"key":%b,"value":%b}\n' % (name, data))
                 done += 1
@@ -49,10 +49,10 @@ def export_store(
 
 
 def import_store(store: Store, path: Path, *, on_share: OnProgress = ignore_progress) -> int:
-    """Put what `export_store` wrote into *store*; return how much there was.
+    """Put what `export_store` wrote into *store*; return how many entries there were.
 
-    What *store* has already stays as it is, so that this may be done again if it was broken off.
-    *on_share* is called with the share of the file that is read, from 0 to 1: only its end says how
+    Existing entries stay as they are, so that an interrupted import can be repeated. *on_share* is
+    called with the share of the file that was read, from 0 to 1: only the end of the file says how
     many originals there are.
     """
     done = 0
@@ -66,7 +66,7 @@ def import_store(store: Store, path: Path, *, on_share: OnProgress = ignore_prog
 
 
 def _records(file: IO[bytes], path: Path) -> Iterator[tuple[str, Any]]:
-    """Yield keys and values, and see to it that nothing is missing."""
+    """Yield keys and values; raise `StoreError` if anything is missing."""
     head = _parse(file.readline(), path, 1)
     if head.get("format") != _FORMAT or head.get("version") != _VERSION:
         raise StoreError(f"{str(path)!r} is no export of a store that this refold knows")
@@ -76,7 +76,7 @@ def _records(file: IO[bytes], path: Path) -> Iterator[tuple[str, Any]]:
         if "entries" in record:
             if record["entries"] != count:
                 raise StoreError(f"{str(path)!r} has {count} originals, not {record['entries']}")
-            if file.read(1):  # which also compares the checksum of what is packed
+            if file.read(1):  # this also verifies the checksum of a compressed file
                 raise StoreError(f"{str(path)!r} has data after its end")
             return
         if not isinstance(record.get("key"), str) or "value" not in record:
@@ -100,7 +100,7 @@ def _parse(line: bytes, path: Path, number: int) -> dict[str, Any]:
 
 @contextmanager
 def _open(path: Path, mode: Literal["r", "w"]) -> Iterator[tuple[IO[bytes], BinaryIO]]:
-    """Lend what is in a file, or goes into it, and the file itself."""
+    """Open a file; yield its uncompressed content and the file itself."""
     try:
         with path.open("wb" if mode == "w" else "rb") as file, _packed(file, path, mode) as data:
             yield data, file
@@ -111,7 +111,7 @@ def _open(path: Path, mode: Literal["r", "w"]) -> Iterator[tuple[IO[bytes], Bina
 
 @contextmanager
 def _packed(file: BinaryIO, path: Path, mode: str) -> Iterator[Any]:
-    """Lend *file* through what its name says that it is packed with."""
+    """Yield *file* through the compression that its name stands for."""
     if path.suffix == ".gz":
         with gzip.GzipFile(fileobj=file, mode=f"{mode}b") as packed:
             yield packed

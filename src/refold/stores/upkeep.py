@@ -17,7 +17,7 @@ from refold.stores.scope import period_of, scopes_of
 T = TypeVar("T")
 
 OnProgress = Callable[[float], None]
-"""Called with how many originals are done, or with the share of them."""
+"""Called with the number of originals done, or with their share."""
 
 BATCH: Final = 500
 """How many originals are in memory at a time."""
@@ -29,20 +29,20 @@ def ignore_progress(done: float) -> None:
 
 @dataclass(slots=True, kw_only=True)
 class StoreStat:
-    """How much there is in a store."""
+    """The content of a store in figures."""
 
     entries: int = 0
-    """Originals; what was noted of removals is none."""
+    """The number of originals, without audit notes."""
     size: int = 0
-    """Bytes at rest, keys included, without what a database needs besides."""
+    """Bytes including keys, without the overhead of a database."""
     oldest: float | None = None
     newest: float | None = None
     scopes: Counter[str] = field(default_factory=Counter)
-    """Originals of each conversation or tenant, by name; those without one under `""`."""
+    """Originals by conversation or tenant; those without a name are under `""`."""
     sizes: Counter[str] = field(default_factory=Counter)
-    """Bytes of each of them."""
+    """Bytes by conversation or tenant."""
     notes: int = 0
-    """Notes of removals: see `read_audit`."""
+    """The number of audit notes: see `read_audit`."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as JSON-ready data."""
@@ -51,7 +51,7 @@ class StoreStat:
 
 
 def stat_store(store: Store, *, on_progress: OnProgress = ignore_progress) -> StoreStat:
-    """Count what is in *store*, without reading it."""
+    """Count the entries of *store*, without reading their values."""
     stat = StoreStat()
     for entry in managed(store).entries():
         if entry.key.startswith(AUDIT_PREFIX):
@@ -74,22 +74,22 @@ def stat_store(store: Store, *, on_progress: OnProgress = ignore_progress) -> St
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """Whether a store is sound."""
+    """Whether a store is intact."""
 
     entries: int
     damaged: tuple[str, ...]
-    """Keys whose values cannot be read, or are not what their key says."""
+    """Keys whose values cannot be read, or do not match their digest."""
     sealed: int = 0
-    """How many are encrypted, and were read without keys: nothing is known of those."""
+    """How many are encrypted and were read without keys, so that they could not be checked."""
     locked: int = 0
-    """How many are encrypted with a key that was not given, or not encrypted where all should be:
-    nothing is known of those either."""
+    """How many need a key that was not given, or are not encrypted although all should be; these
+    could not be checked either."""
     why_locked: str = ""
     """What was wrong with the first of them."""
 
 
 def verify_store(store: Store, *, on_progress: OnProgress = ignore_progress) -> Verdict:
-    """Read everything in *store*: packing, digests, and that originals are what they are named."""
+    """Read everything in *store*; check packing, digests, and that keys match their originals."""
     checked = sealed = 0
     damaged: list[str] = []
     locked: list[str] = []
@@ -115,9 +115,9 @@ def verify_store(store: Store, *, on_progress: OnProgress = ignore_progress) -> 
 def copy_store(
     source: Store, target: Store, *, prefix: str = "", on_progress: OnProgress = ignore_progress
 ) -> int:
-    """Put into *target* what *source* has under keys that begin with *prefix*; return how much.
+    """Copy the entries of *source* whose keys begin with *prefix* to *target*; return how many.
 
-    What *target* has already stays as it is, so that this may be done again if it was broken off.
+    Existing entries stay as they are, so that an interrupted copy can be repeated.
     """
     done = 0
     for keys in batches(entry.key for entry in managed(source).entries(prefix)):
@@ -128,7 +128,7 @@ def copy_store(
 
 
 def batches(items: Iterable[T]) -> Iterator[list[T]]:
-    """Yield *items*, some at a time."""
+    """Yield *items* in lists of at most `BATCH`."""
     rest = iter(items)
     while some := list(islice(rest, BATCH)):
         yield some
@@ -137,7 +137,7 @@ def batches(items: Iterable[T]) -> Iterator[list[T]]:
 def _read_intact(
     store: Store, keys: list[str], damaged: list[str], locked: list[str]
 ) -> dict[str, Any]:
-    """Return what can be read of *keys*; note what is damaged, and why others are locked."""
+    """Return the readable values of *keys*; note damaged keys, and why others are locked."""
     try:
         return store.get(keys)
     except StoreError:
@@ -153,7 +153,7 @@ def _read_intact(
 
 
 def _is_named_right(key: str, value: Any) -> bool:
-    """Return whether *value* is what its key says, if that is named by content."""
+    """Return whether *value* matches its key, if that is a digest."""
     _, rest = scopes_of(key)
     name = rest.removeprefix(period_of(rest))
     return not is_digest(name) or digest(value) == name

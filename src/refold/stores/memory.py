@@ -47,7 +47,7 @@ class MemoryStore:
         yield from (Entry(key, 0, None) for key in keys)
 
     def remove(self, prefix: str = "", *, before: float | None = None) -> Removed:
-        """Remove the entries whose keys begin with *prefix*; none if *before* is given: no times."""
+        """Remove the entries whose keys begin with *prefix*; none with *before*: no times."""
         if before is not None:
             return Removed(0, 0)
         with self._lock:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from refold.llm.classify import create_classifier
     from refold.llm.summarizers import create_escalating_summarizer as create_escalating_summarizer
     from refold.llm.summarizers import create_summarizer
-    from refold.llm.summarizers.generate import DEFAULT_COMPRESSION_PROMPT
+    from refold.llm.summarizers.models import DEFAULT_COMPRESSION_PROMPT
     from refold.notation.marks import legend
     from refold.options import Options, PreservePattern
     from refold.plan.hooks import TokenVerdict as TokenVerdict
@@ -70,7 +70,7 @@ _HOMES = {
     "Compressor": "refold.api",
     "ConfigError": "refold.errors",
     "ContextWindowManager": "refold.conversation.window",
-    "DEFAULT_COMPRESSION_PROMPT": "refold.llm.summarizers.generate",
+    "DEFAULT_COMPRESSION_PROMPT": "refold.llm.summarizers.models",
     "EncryptedStore": "refold.stores.encrypted",
     "Event": "refold.events",
     "FitResult": "refold.conversation.report",

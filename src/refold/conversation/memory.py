@@ -10,7 +10,7 @@ from refold.checks import check_choice, check_whole
 from refold.conversation.report import FitResult
 from refold.conversation.window import ContextWindowManager
 from refold.errors import ConfigError
-from refold.llm.summarizers.generate import Generate
+from refold.llm.summarizers.models import Generate
 from refold.messages.formats import load
 from refold.messages.message import Message
 from refold.messages.wire import clone

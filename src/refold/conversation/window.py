@@ -26,7 +26,7 @@ from refold.engine import Engine, combine
 from refold.errors import BudgetError, ConfigError
 from refold.llm.ask import Tally, arun, run
 from refold.llm.question import Flow
-from refold.llm.summarizers.generate import DEFAULT_COMPRESSION_PROMPT, Generate, GenerateSummarizer
+from refold.llm.summarizers.models import DEFAULT_COMPRESSION_PROMPT, Generate, GenerateSummarizer
 from refold.messages.formats import check_items
 from refold.messages.formats.objects import Objects
 from refold.options import Options, Pin

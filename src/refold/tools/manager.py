@@ -15,8 +15,8 @@ from weakref import WeakKeyDictionary
 from refold.engine import scoped
 from refold.errors import ConfigError, describe
 from refold.llm.ask import run_apart
-from refold.llm.summarizers.generate import DEFAULT_COMPRESSION_PROMPT, Generate
 from refold.llm.summarizers.limited import Limiter
+from refold.llm.summarizers.models import DEFAULT_COMPRESSION_PROMPT, Generate
 from refold.messages.formats import turn_path
 from refold.plan.render import Rendering, render_short_forms
 from refold.scan.tokens.counter import ForgivingCounter, RememberingCounter, TokenCounter

@@ -23,8 +23,8 @@ from refold.checks import (
 from refold.errors import ConfigError
 from refold.events import Listener
 from refold.llm.summarizers.cached import Cache
-from refold.llm.summarizers.generate import DEFAULT_COMPRESSION_PROMPT
 from refold.llm.summarizers.limited import Limiter
+from refold.llm.summarizers.models import DEFAULT_COMPRESSION_PROMPT
 from refold.scan.redaction import SecretFinder
 from refold.scan.tokens.counter import TokenCounter
 from refold.scan.tokens.estimate import estimate_tokens

@@ -29,7 +29,7 @@ from refold.llm.summarizers.base import (
 )
 from refold.llm.summarizers.cached import Cached
 from refold.llm.summarizers.chunking import Chunking
-from refold.llm.summarizers.generate import DEFAULT_COMPRESSION_PROMPT, Generate, GenerateSummarizer
+from refold.llm.summarizers.models import DEFAULT_COMPRESSION_PROMPT, Generate, GenerateSummarizer
 from refold.llm.summarizers.redacting import Redacting
 from refold.llm.summarizers.stack import limit_calls, resolve_summarizer
 from refold.notation.notes import shortened_from, summarized_from

@@ -9,7 +9,6 @@ import threading
 import time
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
-from email.utils import parsedate_to_datetime
 from typing import Any, Final
 
 from refold.checks import check_number, check_whole
@@ -128,6 +127,8 @@ def retry_after_seconds(error: Exception, *, now: float) -> float | None:
     seconds = _number(value)
     if seconds is not None or value is None:
         return seconds
+    from email.utils import parsedate_to_datetime  # it loads slowly, and few servers name a date
+
     try:
         return max(0.0, parsedate_to_datetime(value).timestamp() - now)
     except (ValueError, TypeError, OverflowError):  # not a date either

@@ -28,7 +28,8 @@ from refold.errors import FormatError
 from refold.files.calls import effects_of
 from refold.kinds import KINDS, kind_of, split
 from refold.llm.classify import read_verdict
-from refold.llm.gates import check, repair
+from refold.llm.dialogue import repair
+from refold.llm.gates import check
 from refold.llm.gates.base import Source
 from refold.llm.summarizers import Redacting, SummaryRequest
 from refold.messages.failure import is_failure_text

@@ -17,7 +17,7 @@ import pytest
 import refold
 from refold import retrieve_tool
 from refold.detectors import DETECTORS
-from refold.llm.gates import values_in
+from refold.llm.gates._values import values_in
 from refold.plan.hooks import TokenVerdict, join_kept
 from refold.scan.facts import extract_facts
 from refold.scan.view import TextView

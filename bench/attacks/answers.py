@@ -10,7 +10,8 @@ from typing import Final
 
 from attacks.base import Area, Check
 from refold import compress
-from refold.llm.gates import Source, check, repair
+from refold.llm.dialogue import repair
+from refold.llm.gates import Source, check
 from refold.scan.tokens.estimate import estimate_tokens
 
 _TRIES: Final = 2_000

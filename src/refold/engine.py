@@ -13,9 +13,8 @@ from refold.errors import BudgetError, ConfigError, StoreError
 from refold.events import Listener
 from refold.kinds import Kind
 from refold.llm import summarizers
-from refold.llm.ask import Asker, Tally, run
+from refold.llm.ask import Asker, Flow, Tally, run
 from refold.llm.classify import as_classifier
-from refold.llm.question import Flow
 from refold.messages.chain import Chain
 from refold.messages.formats import Loader, load
 from refold.messages.lookup import Lookup, StoreLookup, recognize

@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from refold import Result
-from refold.llm.gates import merit, values_in
+from refold.llm.dialogue import merit
+from refold.llm.gates._values import values_in
 from refold.llm.gates.base import Source
 from refold.scan.tokens.estimate import estimate_tokens
 from tests.classic import compress

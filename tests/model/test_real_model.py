@@ -19,7 +19,8 @@ import pytest
 
 import refold
 from refold.llm.classify import create_classifier
-from refold.llm.gates import GATES, values_in
+from refold.llm.gates import GATES
+from refold.llm.gates._values import values_in
 from refold.llm.gates.base import Source
 from refold.llm.summarizers.base import SummaryRequest
 from refold.llm.summarizers.openai import OpenAISummarizer

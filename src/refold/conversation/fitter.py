@@ -16,8 +16,7 @@ from refold.conversation.view import Item, View
 from refold.engine import Engine, ask_until_known
 from refold.errors import BudgetError
 from refold.lazy import Lazy
-from refold.llm.ask import Tally
-from refold.llm.question import Flow
+from refold.llm.ask import Flow, Tally
 from refold.messages.lookup import MappingLookup
 from refold.messages.wire import clone
 from refold.options import Pin

@@ -24,8 +24,7 @@ from refold.conversation.state import Wires
 from refold.conversation.strategies import Strategy
 from refold.engine import Engine, combine
 from refold.errors import BudgetError, ConfigError
-from refold.llm.ask import Tally, arun, run
-from refold.llm.question import Flow
+from refold.llm.ask import Flow, Tally, arun, run
 from refold.llm.summarizers.models import DEFAULT_COMPRESSION_PROMPT, Generate, GenerateSummarizer
 from refold.messages.formats import check_items
 from refold.messages.formats.objects import Objects

@@ -1,48 +1,62 @@
-"""Ask models, and let through only what passes the gates.
-
-A rejected answer is asked for once more, naming the facts it lost; then the lost facts are appended
-word for word, to the second answer or else to the first, if that is still shorter. An answer that
-says nothing false, but lacks something, is used if it keeps more per token than the summary by the
-rules does; else that summary is used.
-"""
+"""What the pipeline asks of models, and the drivers that put it to them, many questions at once."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Coroutine, Generator, Iterable
+from collections.abc import Callable, Collection, Coroutine, Generator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
+from typing import Any, Generic, Self, TypeVar
 
 from refold.checks import check_number
 from refold.errors import describe
 from refold.events import Event, EventKind, Listener
-from refold.llm.classify import Classifier, expect_verdict
-from refold.llm.question import Answers, Flow, Judgement, Questions
-from refold.llm.summarizers.base import Summarizer, Summary, SummaryRequest, Usage, usage_of
+from refold.llm.classify import Classifier, Verdict, expect_verdict
+from refold.llm.summarizers.base import Summarizer, Summary, Usage, usage_of
 from refold.llm.summarizers.limited import Limiter
 from refold.result import ModelReport, RefusedAnswer
 from refold.scan.tokens.counter import ForgivingCounter, TokenCounter
 from refold.scan.tokens.estimate import estimate_tokens
 
-if TYPE_CHECKING:  # the gates know many patterns; who never asks a model need not load them
-    from refold.llm.gates.base import Refusal, Source
-
 T = TypeVar("T")
 
 _MAX_JUDGING = 4
 """Questions to the classifier at once; it is asked about many short texts. A guess."""
-_MAX_ANSWERS = 2
-"""The first answer, and one that knows why the first was refused; after that the rules do it."""
-_MIN_ANSWER_TOKENS = 40
-"""Room for a sentence or two, however short the text is. A guess."""
-_ANSWER_SHARE = 0.4
-"""About how long an answer should be, compared with its text."""
 _MAX_WAITING = 256
 """How many answers without a use wait for the next fold: it asks about few texts at a time."""
 _MAX_TOLD = 256
 """How many refusals and failures a session tells of."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Questions:
+    """Texts that a model should judge, or write shorter; each distinct text once."""
+
+    judge: tuple[str, ...] = ()
+    write: tuple[str, ...] = ()
+    contexts: Mapping[str, str] = field(default_factory=dict[str, str])
+    """What a text to write is, for some of them."""
+    rules: Mapping[str, str] = field(default_factory=dict[str, str])
+    """What the rules would write for some of these texts: an answer that lacks facts has to be
+    better than that; of other texts it must not lack any."""
+    stretches: frozenset[str] = frozenset()
+    """Those of these texts that are many messages: their answers are checked line by line."""
+
+    def __len__(self) -> int:
+        return len(self.judge) + len(self.write)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answers:
+    """What a model said and the gates let through; a text that is not there has no answer."""
+
+    judged: Mapping[str, Verdict] = field(default_factory=dict[str, Verdict])
+    written: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+Flow = Generator[Questions, Answers, T]
+"""Pure logic that yields questions and resumes with the answers."""
 
 
 @dataclass(slots=True)
@@ -144,7 +158,7 @@ class Asker:
 
     async def answer(self, questions: Questions, tally: Tally) -> Answers:
         """Answer all questions at once; what is not answered in time has no answer."""
-        judged: dict[str, Judgement] = {}
+        judged: dict[str, Verdict] = {}
         written: dict[str, str] = {}
         works = [
             *(self._judge(text, judged, tally) for text in questions.judge),
@@ -192,7 +206,7 @@ class Asker:
         if self._listener is not None:
             self._listener(Event(kind=kind, done=done, total=total, detail=detail))
 
-    async def _judge(self, text: str, judged: dict[str, Judgement], tally: Tally) -> str:
+    async def _judge(self, text: str, judged: dict[str, Verdict], tally: Tally) -> str:
         from refold.scan.redaction import hide_secrets  # only for who has a classifier
 
         assert self.classifier is not None, "nothing is judged without a classifier"
@@ -205,18 +219,20 @@ class Asker:
         finally:
             self._judging.slots.release()
         tally.accepted += 1
-        judged[text] = Judgement(preserve=verdict.decision == "preserve", reason=verdict.reason)
+        judged[text] = verdict
         return ""
 
     async def _write(
         self, text: str, questions: Questions, written: dict[str, str], tally: Tally
     ) -> str:
-        from refold.llm.gates.base import Source
+        # The gates compile many patterns; a caller that never asks a model need not load them.
+        from refold.llm.dialogue import dialogue
+        from refold.llm.gates import Source
 
         assert self.summarizer is not None, "nothing is written without a summarizer"
         tally.asked += 1
-        dialogue = _dialogue(Source(text, self._count_tokens), questions, tally)
-        request, problem = next(dialogue), ""
+        asking = dialogue(Source(text, self._count_tokens), questions, tally)
+        request, problem = next(asking), ""
         while True:
             answer: str | None = None
             try:
@@ -228,7 +244,7 @@ class Asker:
             except BaseException as error:  # noqa: BLE001 - a model's client may raise anything
                 problem = _failure(error, tally)
             try:
-                request = dialogue.send(answer)
+                request = asking.send(answer)
             except StopIteration as end:
                 if end.value is not None:
                     written[text] = end.value
@@ -245,59 +261,6 @@ def _failure(error: BaseException, tally: Tally) -> str:
     tally.failures.append(problem)
     tally.usage += usage_of(error)
     return problem
-
-
-def _dialogue(
-    source: Source, questions: Questions, tally: Tally
-) -> Generator[SummaryRequest, str | None, str | None]:
-    """Ask for a summary, at most twice; return what may be used, if anything.
-
-    What one of a stretch leaves of its room goes to lines of the digest by the rules.
-    """
-    from refold.llm.gates import check, choose_answer, fill, true_lines
-
-    rules = questions.rules.get(source.text)
-    is_stretch = source.text in questions.stretches
-    tokens = max(_MIN_ANSWER_TOKENS, int(_ANSWER_SHARE * source.count_tokens(source.text)))
-    room = source.count_tokens(rules) if is_stretch and rules is not None else None
-    tokens = tokens if room is None else room
-    context = questions.contexts.get(source.text, "")
-    request = SummaryRequest(text=source.text, max_tokens=tokens, context=context)
-    refused: list[tuple[str, tuple[Refusal, ...]]] = []
-    while len(refused) < _MAX_ANSWERS:
-        said = yield request
-        if said is None:
-            break
-        answer = said.strip()
-        if is_stretch:
-            answer, untrue = true_lines(source, answer)
-            _note(source, untrue, tally)
-        refusals = check(source, answer)
-        if not refusals:
-            tally.waiting[source.text] = False
-            return answer if room is None or rules is None else fill(source, answer, rules, room)
-        _note(source, refusals, tally)
-        refused.append((answer, refusals))
-        missing = tuple(dict.fromkeys(fact for refusal in refusals for fact in refusal.missing))
-        # A summary of many messages need not have all facts: doubtful ones are cut without asking.
-        may_end = is_stretch or all(refusal.is_false for refusal in refusals)
-        if may_end and choose_answer(source, refused, rules, room) is not None:
-            break
-        # With nothing to name, the same question would get the same answer: ask for less.
-        request = replace(request, max_tokens=tokens if missing else tokens // 2, must_keep=missing)
-    chosen = choose_answer(source, refused, rules, room)
-    if chosen is None:
-        return None
-    tally.waiting[source.text] = chosen.is_repaired
-    if room is None or rules is None:
-        return chosen.text
-    return fill(source, chosen.text, rules, room)
-
-
-def _note(source: Source, refusals: Iterable[Refusal], tally: Tally) -> None:
-    tally.refused.extend(
-        RefusedAnswer(gate=r.gate, why=r.why, missing=r.missing, text=source.text) for r in refusals
-    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,8 @@ from typing import Final, TypeVar
 
 from refold.codecs import CachedCodecTable
 from refold.detectors import Findings
-from refold.llm.question import Answers, Judgement, Questions
+from refold.llm.ask import Answers, Questions
+from refold.llm.classify import Verdict
 from refold.messages.message import Message
 from refold.notation.spelling import CLASSIC, Spelling
 from refold.plan.fold import Fold
@@ -82,7 +83,7 @@ class TextCache:
         self._mentions: dict[str, tuple[str, ...]] = {}
         self._hidden: dict[str, str] = {}
         self._kept_tokens: dict[str, str | None] = {}
-        self._judged: dict[str, Judgement | None] = {}
+        self._judged: dict[str, Verdict | None] = {}
         self._written: dict[str, str | None] = {}
         self._to_judge: dict[str, None] = {}
         self._to_write: dict[str, None] = {}
@@ -252,7 +253,7 @@ class TextCache:
         self._told = _latest(self._told)
         self._summaries = _only_all(self._summaries, texts)
 
-    def judgement(self, text: str) -> Judgement | None:
+    def judgement(self, text: str) -> Verdict | None:
         """Return what a classifier said of *text*, if it was asked and has said something."""
         if self.may_judge and text not in self._judged:
             self._to_judge[text] = None

@@ -16,8 +16,7 @@ from typing import Final
 
 from refold.errors import ConfigError, ToolCallError
 from refold.errors import describe as describe_error
-from refold.llm.ask import Asker, Tally
-from refold.llm.question import Questions
+from refold.llm.ask import Asker, Questions, Tally
 from refold.llm.summarizers.accounting import Accounting
 from refold.llm.summarizers.base import (
     CheckedSummarizer,

@@ -25,8 +25,7 @@ from refold.calling import is_async
 from refold.checks import check_choice, check_whole
 from refold.errors import ConfigError, describe
 from refold.llm import summarizers
-from refold.llm.ask import Asker, Tally, run_apart
-from refold.llm.question import Answers, Questions
+from refold.llm.ask import Answers, Asker, Questions, Tally, run_apart
 from refold.messages.failure import is_failure, is_failure_text
 from refold.plan.one_text import say_shorter
 from refold.scan.structure import is_json

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from refold.llm.gates import values_in
 from refold.llm.gates._counts import in_digits
+from refold.llm.gates._values import values_in
 from tests.llm.gates.spelling import SPELLERS
 
 

@@ -7,7 +7,8 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refold.llm.gates import GATES, Source, check, repair
+from refold.llm.dialogue import repair
+from refold.llm.gates import GATES, Source, check
 
 # Pieces that gates look at, so that generated texts come near what they decide.
 PIECES = (

@@ -64,7 +64,7 @@ def keep_judged(draft: Draft, context: RunContext) -> Iterator[Verdict]:
     """Keep texts that a classifier judged worth keeping."""
     for segment in draft.undecided() if context.text_cache.may_judge else ():
         judgement = context.text_cache.judgement(segment.text)
-        if judgement is not None and judgement.preserve:
+        if judgement is not None and judgement.decision == "preserve":
             yield segment, Keep(), f"llm_preserved:{judgement.reason}"
         elif judgement is None and context.leaves_all_to_classifier:
             # A classifier that is to decide alone but says nothing protects nothing.

@@ -14,7 +14,9 @@ from functools import cache
 from pathlib import Path
 from typing import Literal
 
-from refold.llm.gates import Source, check, choose_answer, only_lacks, split_sentences
+from refold.llm.dialogue import choose_answer
+from refold.llm.gates import Source, check, only_lacks
+from refold.llm.gates._clauses import split_sentences
 from refold.plan.shorten.extract import read_extract, summarize_extracts, token_budget
 from refold.scan.tokens.estimate import estimate_tokens
 

@@ -10,7 +10,8 @@ from typing import Any, Final, TypedDict
 from refold.api import Compressor, uncompress
 from refold.engine import combine
 from refold.errors import ConfigError, FormatError, MessageError, RecordError
-from refold.messages.formats import CONVERSATION_KEYS, load
+from refold.messages.formats import load
+from refold.messages.formats.base import CONVERSATION_KEYS
 from refold.messages.json_style import Style, find_style
 from refold.messages.wire import text_digest
 from refold.options import Options

@@ -13,7 +13,7 @@ from json import JSONDecodeError
 from typing import Any, Final
 
 from refold.errors import FormatError
-from refold.messages.formats import CONVERSATION_KEYS
+from refold.messages.formats.base import CONVERSATION_KEYS
 from refold.messages.json_style import Style, detect_style, says
 from refold.result import Compression
 

@@ -66,7 +66,7 @@ class Arrivals:
     ) -> list[Fold]:
         """Decide how the messages from *start* on are sent, the first time and ever after.
 
-        Results are said shorter without loss. Where there is a *budget*, none takes more than its
+        Results are re-encoded without loss. Where there is a *budget*, none takes more than its
         share of it; if so much is *used* already, all together take no more than what is left, as
         long as that is something for each.
         """

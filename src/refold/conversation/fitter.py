@@ -1,4 +1,4 @@
-"""Fit conversations into a window: compare with earlier passes, plan, write out."""
+"""Fit conversations into a window: reuse an earlier pass, or plan a new one and write it out."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _MAX_MADE: Final = 100
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attempt:
-    """One list on its way to fitting."""
+    """One list that is being fitted."""
 
     history: History
     items: Sequence[Item]
@@ -50,7 +50,7 @@ class Attempt:
     reused: View | None
     """What the earlier pass has left, with what came since."""
     current: FitResult | None
-    """What can be sent without a new pass, if anything can."""
+    """What can be sent without a new pass, if anything."""
     is_due: bool
     """Whether a pass is to be made."""
 

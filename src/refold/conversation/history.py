@@ -1,8 +1,8 @@
-"""What is known of lists that are passed whole every time, and what came to them since.
+"""Recognize the beginning of a list that is passed whole every time, and read only what is new.
 
-Who sends the whole history every time gets the same beginning every time, until the end has grown
-too long: a provider's cached prefix stays valid. What an earlier pass has read is not read again,
-and a pass that was prepared in the background waits here until it is needed.
+A client that sends its whole history gets the same beginning back every time, until the end has
+grown too long, so the provider's cached prefix stays valid. What an earlier pass has read is not
+read again, and a pass that was prepared in the background waits here until it is needed.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ class Pass(Seen):
     made_at: tuple[int, ...] = ()
     """The turns at which this conversation was changed, this pass included."""
     grown: list[State] = field(default_factory=list[State], repr=False, compare=False)
-    """The current state, at most one: taking it out transfers ownership."""
+    """The state as it is now, or nothing while a call works on it: popping it takes ownership."""
 
     @property
     def shown(self) -> list[Any]:
@@ -123,7 +123,7 @@ class Passes:
         self._whole: list[Seen] = []
         """Lists that needed no pass yet."""
         self._turn = 0
-        self._lock = threading.RLock()  # reentrant, for whoever is interrupted where it is let go
+        self._lock = threading.RLock()  # reentrant: an interrupt may come while it is released
 
     def remember(self, done: Pass, earlier: Pass | None = None) -> None:
         """Keep *done*, in the place of those over the same conversation; *earlier* is one."""
@@ -202,14 +202,14 @@ def begins_with(messages: list[Any], known: list[Any]) -> bool:
 
 
 class Known:
-    """The last history of a manager, if there was no object in it; safe to share between threads.
+    """The last list of plain data that a manager was given; safe to share between threads.
 
-    What was there at the last call is not looked at again.
+    Messages that were there at the last call are not searched for objects again.
     """
 
     def __init__(self) -> None:
         self._plain: list[Any] = []
-        self._lock = threading.RLock()  # reentrant, for whoever is interrupted where it is let go
+        self._lock = threading.RLock()  # reentrant: an interrupt may come while it is released
 
     def read(self, messages: Sequence[Any]) -> tuple[Wires, Objects]:
         """Return *messages* as data, with the objects among them."""

@@ -1,4 +1,4 @@
-"""The report of a session on its last view, and the result of fitting a window."""
+"""What sessions and windows report: figures of a view, and the result of fitting a list."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ def _scoped(store: Store, conversation: str | None) -> Store:
 
 
 class Session(Generic[M]):
-    """A conversation that grows: `append` what happens, send what `view` returns.
+    """A growing conversation: `append` each message, send what `view` returns.
 
         session = Session(token_budget=8_000, store=SqliteStore("originals.db"))
         session.append({"role": "user", "content": question})
@@ -158,9 +158,9 @@ class Session(Generic[M]):
         return copy(self)
 
     def pin(self, *pins: Pin) -> None:
-        """Keep messages as they are from now on: by id, as `role:NAME`, or by a function.
+        """Keep messages unchanged from now on: by id, as `role:NAME`, or by a function.
 
-        What is out of view comes back into the next one, which changes it from there on.
+        Messages that were folded before come back into the next view, which changes from there on.
         """
         options = replace(self.options, pins=(*self.options.pins, *pins))
         self._state.engine.options = options
@@ -172,17 +172,18 @@ class Session(Generic[M]):
         return self._objects.write([clone(wire) for wire in self._state.wires])
 
     def note_sent(self) -> None:
-        """Take what was appended since the last view as sent, just as it was given.
+        """Treat what was appended since the last view as sent, word for word.
 
-        For who could not have a view, say because a store failed, and went on without.
+        Call it where there was no view to send, for example because a store failed, and the
+        messages were sent without folding.
         """
         self._folding.note_sent()
 
     def doubt_thinking(self) -> None:
-        """Leave out of the next view all thinking that there is, before there was any view.
+        """Leave all thinking so far out of the next view, if there was no view before.
 
-        For who may have sent these messages in another form than the one given: what a model
-        thought then is bound to that, and its provider would refuse it behind anything else.
+        Call it where these messages may have been sent in another form than the one given. What a
+        model thought then is bound to that form, and its provider rejects it behind any other.
         """
         self._folding.is_doubted = True
 
@@ -207,7 +208,11 @@ class Session(Generic[M]):
         return self._state.view.seen
 
     def view(self, token_budget: int | None = None) -> list[M]:
-        """Return what to send now; folds first if a trigger fires."""
+        """Return what to send now, after a fold if one is due.
+
+        *token_budget* replaces that of the options for this view. `BudgetError` with `strict=True`
+        if the budget cannot be kept, `StoreError` if the store fails.
+        """
         if token_budget is not None:
             replace(self.options, token_budget=token_budget)  # refuses what is no budget
         budget = self.options.token_budget if token_budget is None else token_budget

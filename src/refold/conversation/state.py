@@ -1,4 +1,4 @@
-"""The state of one growing conversation: what was given, what is shown of it, what it has cost.
+"""The state of one growing conversation: what was given, what is shown of it, and its tokens.
 
 A `Session` has one and appends to it. A `ContextWindowManager` has one for each conversation that
 it has seen: it is given the whole list every time, recognizes the beginning, and appends the rest.
@@ -132,7 +132,7 @@ class State:
     def note_shown(self, keys: Container[str]) -> None:
         """Note the *keys* of stand-ins that were shown for what there is.
 
-        Who gives one of these as a message that follows has copied it out of a view.
+        A later message with one of these keys was copied out of a view.
         """
         self._shown = keys
         before, after = self._chains

@@ -197,7 +197,11 @@ class ContextWindowManager:
         return max(0, self.available().available - history.total)
 
     def fit(self, messages: Sequence[M], tools: Sequence[Tool] | None = None) -> FitResult[M]:
-        """Return a list to send: as it is if it fits, else shortened until it does."""
+        """Return a list to send: unchanged if it fits, else shortened until it does.
+
+        *tools* are the definitions sent along, if others than those the manager was made with.
+        `BudgetError` with `strict=True` if it cannot be made to fit; else `FitResult.fits` says so.
+        """
         return self._run(partial(self._fit, messages, tools))
 
     async def afit(
@@ -213,7 +217,7 @@ class ContextWindowManager:
         return await self.afit(messages, tools)
 
     def prepare(self, messages: Wires, tools: Sequence[Tool] | None = None) -> bool:
-        """Work ahead once a conversation is nearly too long; tell whether something was prepared.
+        """Make the next pass early if a conversation is nearly too long; tell whether it was made.
 
         Call it in a thread, or `aprepare` in a task, while the model is answering. The next `fit`
         takes it over whole if the conversation still begins the same, and ignores it otherwise.

@@ -1,6 +1,6 @@
 """Find what is kept behind stand-ins: records of links, seals and originals, in whatever they are.
 
-Who asks brings the function that fetches records by key; where they are kept is not known here.
+The caller passes in the function that fetches records by key, so nothing here depends on a store.
 """
 
 from __future__ import annotations

@@ -18,7 +18,6 @@ from refold.messages.wire import CLASS_KEY, Path, Wire, spell
 from refold.messages.wire import digest as digest_of
 from refold.notation.recognize import has_tag
 
-PartKind = Literal["text", "result"]
 MediaKind = Literal["image", "audio", "video", "file"]
 
 DERIVED_ID: Final = re.compile(r"m[0-9]+-([0-9a-f]{8})")
@@ -64,11 +63,6 @@ class Part:
     def call_id(self) -> str | None:
         """The tool call that this text answers, if it is a tool result and says so."""
         return None if self.result is None else self.result.call_id
-
-    @property
-    def kind(self) -> PartKind:
-        """Whether it was said, or returned by a tool."""
-        return "text" if self.result is None else "result"
 
 
 @dataclass(slots=True, eq=False)

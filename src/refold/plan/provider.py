@@ -11,7 +11,8 @@ import re
 from collections.abc import Container, Iterator, Sequence
 from typing import Final
 
-from refold.messages.formats import Sides, find_format
+from refold.messages.formats import find_format
+from refold.messages.formats.base import Sides
 from refold.messages.formats.chat import PLAIN
 from refold.messages.handles import anchor_of, handle_of
 from refold.messages.message import Message

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from refold.messages.formats import Reading
+from refold.messages.formats.base import Reading
 from refold.messages.wire import text_digest
 from refold.notation.recognize import has_tag
 from refold.plan.token_count import count_beside
@@ -103,8 +103,7 @@ class Chooser:
     def _is_wanted(self, found: TextRef, message_tokens: int) -> bool:
         """Tell whether texts of this kind are shortened; the calls beside a text never are.
 
-        Beside the results of tools that is whatever stands in a message over the limit, whoever
-        says it.
+        These are the results of tools, and any text in a message over the limit.
         """
         is_of_tools = isinstance(found, ToolResultRef) or found.beside_calls
         is_large = 0 < self.options.compress_token_limit < message_tokens

@@ -1,4 +1,4 @@
-"""What a pass of the compression manager did, text by text, and the totals of all passes."""
+"""Reports of the compression manager: each text of one pass, and the totals of all passes."""
 
 from __future__ import annotations
 

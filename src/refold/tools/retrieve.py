@@ -90,7 +90,7 @@ class RetrieveTool:
                 return {**said, "input_schema": parameters}
 
     def call(self, arguments: Mapping[str, Any] | str) -> str:
-        """Answer a call of the model; what goes wrong is said in the answer, never raised."""
+        """Answer a call of the model; errors go into the answer and are never raised."""
         try:
             ask = read_ask(arguments, self.max_chars)
             return _Originals(self.source, self.messages, self.conversation).answer(ask)

@@ -13,8 +13,8 @@ from typing import Any, Final
 
 from refold.errors import MessageError
 from refold.messages.failure import is_failure_text
-from refold.messages.formats import Reader, Reading, check_items, turn_of, turn_path
-from refold.messages.formats.base import is_mapping, kind_of
+from refold.messages.formats import Reader, check_items, turn_of, turn_path
+from refold.messages.formats.base import Reading, is_mapping, kind_of
 from refold.messages.formats.objects import as_data
 from refold.messages.message import Call, Part, ToolResult
 from refold.messages.wire import Path, place_of

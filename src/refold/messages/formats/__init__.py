@@ -17,10 +17,8 @@ from refold.messages.formats import (
     pydantic_ai,
 )
 from refold.messages.formats.base import (
-    CONVERSATION_KEYS,
     Format,
     Reading,
-    Sides,
     advise_list,
     block_types_of,
     is_mapping,
@@ -303,27 +301,3 @@ def _check_message(message: object, index: int) -> Mapping[str, Any]:
         f"must be a mapping with a role and content, got {kind_of(message)}",
         f"messages[{index}]",
     )
-
-
-__all__ = [
-    "CONVERSATION_KEYS",
-    "FORMATS",
-    "KNOWN_ROLES",
-    "Format",
-    "Loader",
-    "Reader",
-    "Reading",
-    "Sides",
-    "check_items",
-    "check_list",
-    "find_format",
-    "find_task",
-    "find_ties",
-    "format_names",
-    "load",
-    "recognize",
-    "strip",
-    "turn_of",
-    "turn_path",
-    "write_rolled",
-]

@@ -27,6 +27,8 @@ _LONG_CHARS: Final = 800
 to a third in long ones; below, its calls take more than they save (at 200 a third more)."""
 _PLAIN_DEPTH: Final = 5
 """How deep the arguments of a tool call are."""
+_MOST_LEVELS: Final = 50
+"""Data that is nested deeper is spelled without recursion."""
 _PLAIN_BITS: Final = 2_000
 """About 600 digits: fewer than any limit to what Python spells may be."""
 _USUAL: Final = {
@@ -37,6 +39,7 @@ _USUAL: Final = {
     )
 }
 """How words that are in every message are spelled."""
+_WORDS: Final = {None: b"null", True: b"true", False: b"false"}
 _NO_CONTROLS: Final = bytes([code for code in range(256) if code >= 32 or code == ord("\n")])
 """All bytes but those that JSON spells in ways of their own."""
 
@@ -137,8 +140,10 @@ def digest(value: Any) -> str:
     Key order counts, because restoring byte for byte includes the order of keys. What JSON has no
     form for (bytes, dates, tuples, numbers as keys) counts with its type and its value.
     """
-    data = _spell_simple(value)
-    return _hash(_spell_any(value).encode("utf-8", "surrogatepass") if data is None else data)
+    pieces: list[bytes] = []
+    if _spell_plain(value, pieces, _MOST_LEVELS):
+        return _hash(b"".join(pieces))
+    return _hash("".join(spell_exactly(value)).encode("utf-8", "surrogatepass"))
 
 
 def digest_unordered(value: Wire) -> str:
@@ -158,50 +163,15 @@ def digest_unordered(value: Wire) -> str:
     return digest(fresh[""])
 
 
-def _spell_any(value: object) -> str:
-    """Spell plain data as `spell` does, and anything else so that no two values look the same."""
-    try:
-        spelled = _ENCODER.encode(value)  # a `ValueError` if it contains itself
-    except (RecursionError, TypeError):
-        spelled = None
-    if spelled is not None and _is_plain(value):
-        return spelled
-    return "".join(spell_exactly(value))
-
-
-def _is_plain(value: object) -> bool:
-    """Tell whether *value*, which must not contain itself, has only the types that JSON has."""
-    todo: list[Any] = [value]
-    while todo:
-        item = todo.pop()
-        kind = type(item)
-        if kind is list:
-            todo += item
-        elif kind is dict:
-            if not all(type(name) is str for name in item):
-                return False
-            todo += item.values()
-        elif kind not in ATOMS:
-            return False
-    return True
-
-
-def _spell_simple(value: object) -> bytes | None:
-    """Spell what most messages are made of just as `spell` does, in half the time."""
-    pieces: list[bytes] = []
-    return b"".join(pieces) if _spell_plain(value, pieces, _PLAIN_DEPTH) else None
-
-
-def _spell_plain(value: object, pieces: list[bytes], depth: int) -> bool:
-    """Add the spelling to *pieces*, for a long text should not be copied at every level.
+def _spell_plain(value: Any, pieces: list[bytes], depth: int) -> bool:
+    """Add the spelling of plain data to *pieces*: so no long text is copied at every level.
 
     Returns false if there is anything else in the value, or more than *depth* levels.
     """
-    if type(value) is str:
+    kind = type(value)
+    if kind is str:
         _quote(value, pieces)
-    elif value is None:
-        pieces.append(b"null")
-    elif type(value) is dict and depth:
+    elif kind is dict and depth:
         before = b"{"
         for name, item in value.items():
             if type(name) is not str:
@@ -213,7 +183,7 @@ def _spell_plain(value: object, pieces: list[bytes], depth: int) -> bool:
                 return False
             before = b","
         pieces.append(b"}" if value else b"{}")
-    elif type(value) is list and depth:
+    elif kind is list and depth:
         before = b"["
         for item in value:
             pieces.append(before)
@@ -221,6 +191,10 @@ def _spell_plain(value: object, pieces: list[bytes], depth: int) -> bool:
                 return False
             before = b","
         pieces.append(b"]" if value else b"[]")
+    elif kind is int:
+        pieces.append(str(value).encode())
+    elif kind in ATOMS:
+        pieces.append(_WORDS[value] if kind is not float else _ENCODER.encode(value).encode())
     else:
         return False
     return True

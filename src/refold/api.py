@@ -236,9 +236,7 @@ def find_lookup(
     if isinstance(store, Mapping):
         return MappingLookup(store)
     if isinstance(store, Store):
-        known = scoped(store, conversation)
-        assert known is not None, "there is a store"
-        return StoreLookup(known.get)
+        return StoreLookup(scoped(store, conversation).get)
     if callable(store):
         return MappingLookup(store)
     raise StoreError(

@@ -117,7 +117,9 @@ class Engine(Planner):
         for name in (*given, *self._tables.chosen):
             check_used(name, options.profile)
         super().__init__(options, options.counter or counter_for(options.model), conversation)
-        self._store = scoped(store, conversation)
+        self._store = None if store is None else scoped(store, conversation)
+        if conversation is not None:
+            check_name("conversation", conversation)
         self.asker = Asker(
             summarizer=None if summarizer is None else summarizers.wrap_summarizer(summarizer),
             classifier=None if classifier is None else as_classifier(classifier),
@@ -315,14 +317,13 @@ class Engine(Planner):
             self._store.put(rendering.entries)
 
 
-def scoped(store: Store | None, conversation: str | None) -> Store | None:
+def scoped(store: Store, conversation: str | None) -> Store:
     """Return the part of *store* that belongs to a conversation; all of it if that has no name."""
-    if store is not None:
-        check_store(store)
+    check_store(store)
     if conversation is None:
         return store
     check_name("conversation", conversation)
-    return None if store is None else ScopedStore(store, conversation)
+    return ScopedStore(store, conversation)
 
 
 def _claimed(rendering: Rendering, plan: Plan) -> set[str]:

@@ -121,9 +121,7 @@ def _fold(
 
 def scope_store(store: Store, document: Document) -> Store:
     """Return the part of *store* with the originals of *document*."""
-    own = scoped(store, document.conversation)
-    assert own is not None, "there is a store"
-    return own
+    return scoped(store, document.conversation)
 
 
 class _Chain:

@@ -56,13 +56,6 @@ def _stable(options: Options) -> Options:
     return replace(options, keep_duplicate="first")
 
 
-def _scoped(store: Store, conversation: str | None) -> Store:
-    """Return the scope of *store* that keeps the sessions of this conversation."""
-    place = scoped(store, conversation)
-    assert place is not None, "there is a store"
-    return place
-
-
 class Session(Generic[M]):
     """A growing conversation: `append` each message, send what `view` returns.
 
@@ -237,7 +230,7 @@ class Session(Generic[M]):
         """Write everything to *store* and return the key with which to `resume`."""
         engine, now = self._state.engine, self._state.view
         return write_state(
-            _scoped(store, engine.conversation),
+            scoped(store, engine.conversation),
             conversation=engine.conversation,
             options=self.options,
             given=dict(zip(self._state.names, self._state.wires, strict=True)),
@@ -273,7 +266,7 @@ class Session(Generic[M]):
         """
         helpers, others = split_helpers(choices)
         with reading(key):
-            saved = read_state(_scoped(store, helpers.get("conversation")), key, others)
+            saved = read_state(scoped(store, helpers.get("conversation")), key, others)
             check_given(saved.facts["models"], helpers)
             thresholds = thresholds or FoldThresholds(**saved.facts["thresholds"])
             session = cls(saved.options, store=store, thresholds=thresholds, **helpers)

@@ -229,9 +229,7 @@ class ViewLinks:
     """The links of the views of one manager; safe to share between threads."""
 
     def __init__(self, store: Store, conversation: str | None = None) -> None:
-        own = scoped(store, conversation)
-        assert own is not None, "there is a store"
-        self._store = own
+        self._store = scoped(store, conversation)
         self._conversation = conversation
         self._lock = threading.Lock()
         self._written: OrderedDict[str, None] = OrderedDict()

@@ -44,9 +44,7 @@ class TextStore:
     """
 
     def __init__(self, store: Store, conversation: str | None = None) -> None:
-        own = scoped(store, conversation)
-        assert own is not None, "there is a store"
-        self._store = own
+        self._store = scoped(store, conversation)
         self._sizes = (ANCHOR_CHARS,) if conversation is None else (HANDLE_CHARS, 12, ANCHOR_CHARS)
         self._lock = threading.Lock()
         self._given: OrderedDict[str, str] = OrderedDict()

@@ -40,7 +40,7 @@ def unsent_from(messages: Sequence[Message]) -> int:
 
 
 class Arrivals:
-    """What a session sends for the first time, and what is bound to that."""
+    """Decides how a session sends messages for the first time, and knows what is bound to that."""
 
     def __init__(
         self, state: State, settle: Callable[[Callable[[], list[Fold]]], list[Fold]]
@@ -49,10 +49,10 @@ class Arrivals:
         self._state = state
         self._settle = settle
         self._thought: tuple[list[Item], int, bool] = ([], 0, False)
-        """Items that were looked at, how many of them, and whether there is thinking in one."""
+        """A list of items, how many of them were scanned, and whether one has thinking."""
 
     def are_bound(self, now: View) -> bool:
-        """Tell whether something is in view that a change before it would make invalid."""
+        """Tell whether the view has thinking that a change before it would make invalid."""
         if not is_bound(self._state.engine.options.model):
             return False
         known = self._thought  # a fold makes another list; until then it only grows
@@ -101,7 +101,7 @@ class Arrivals:
         return [folds[message.index] for message in messages[start:]]
 
     def are_unknown(self, now: View, plan: Plan, budget: int | None) -> bool:
-        """Tell whether another session may have sent the beginning in another form than given."""
+        """Tell whether another session may have sent the beginning in a form other than given."""
         if not any(item.source.thinking for item in now.items):
             return False
         if not all(fold.is_kept for fold in plan):
@@ -121,7 +121,7 @@ def _allowed(costs: Collection[int], aim: int, used: int | None) -> int:
 def report_sent(
     view: View, token_budget: int, options: Options, tokens: CountedTexts
 ) -> BudgetReport:
-    """Report on a budget for which nothing may change that was sent."""
+    """Report on a budget where nothing that was sent may change."""
     options = replace(options, token_budget=token_budget)
     sent = dict.fromkeys(range(len(view.items)), _SENT)
     plan = tuple(item.fold for item in view.items)

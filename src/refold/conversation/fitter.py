@@ -99,7 +99,7 @@ class Fitter:
     def _look_back(
         self, history: History, reused: View | None, available: int, *, soft: bool
     ) -> tuple[FitResult | None, bool]:
-        """Return what can be sent without a new pass, and whether a pass is due all the same."""
+        """Return what can be sent without a new pass, and whether one is due anyway."""
         total, earlier = history.total, history.earlier
         limit = available * (self.thresholds.prepare_at if soft else self.thresholds.high_water)
         own = self.passes.made(history.wires)
@@ -122,7 +122,7 @@ class Fitter:
         return (unchanged(history, available) if total <= available else None), True
 
     def _carry(self, earlier: Pass, tail: Sequence[Item]) -> dict[str, Any]:
-        """Let stand-ins in *tail* be found behind those of an *earlier* pass; return how."""
+        """Write and return links for stand-ins in *tail*, behind those of the *earlier* pass."""
         kept = [item.fold for item in tail if item.source.link]
         if not kept:
             return {}
@@ -135,7 +135,7 @@ class Fitter:
         return rendering.verbatim
 
     def settle(self, attempt: Attempt) -> FitResult | None:
-        """Return what to send if no pass is due; the attempt is over then."""
+        """Return what to send if no pass is due, which ends the attempt."""
         if attempt.is_due:
             return None
         attempt.history.give_back(self.passes)
@@ -148,13 +148,13 @@ class Fitter:
         return self._finish(attempt, fitting, tally)
 
     def tighter(self, attempt: Attempt) -> Attempt:
-        """Return the attempt with less room, for when all that is known is that it was too much."""
+        """Return the attempt with less room, for errors that give no numbers."""
         smaller = max(1, int(_TIGHTER * min(attempt.history.total, attempt.task.available)))
         task = replace(attempt.task, available=smaller, target=smaller)
         return replace(attempt, task=task, current=None, is_due=True)
 
     def _finish(self, attempt: Attempt, fitting: Fitting, tally: Tally) -> FitResult:
-        """Write the fitting out if it is worth it; nothing has been written before this."""
+        """Write the fitting out if it saves enough; nothing has been written before this."""
         task, current, history = attempt.task, attempt.current, attempt.history
         plan = self.engine.seal(fitting.plan)
         shown = [item.fold for item in attempt.reused.items] if attempt.reused else []
@@ -214,7 +214,7 @@ class Fitter:
         return self.engine.write(plan, add=add)
 
     def _remember_stuck(self, attempt: Attempt, current: FitResult) -> None:
-        """Remember that no pass was worth it, so that what can be sent is *current*."""
+        """Remember that a pass would save too little, so that *current* is sent."""
         is_reused = attempt.reused is not None and REUSED in current.steps
         view = attempt.reused if is_reused and attempt.reused else attempt.history.state.view
         self._remember(attempt.history, current, view.items)
@@ -227,7 +227,7 @@ class Fitter:
         *,
         made_at: int | None = None,
     ) -> None:
-        """Remember a pass that was made at this turn; without one, that it was not worth it."""
+        """Remember a pass; without a turn at which it was *made*, one that saved too little."""
         state, wires = history.state, history.wires
         own = [replace(item, wire=clone(item.wire)) for item in items]
         state.view = replace(state.view, items=own, folded=len(own), seen=len(wires))
@@ -248,7 +248,7 @@ class Fitter:
 
 
 def _is_shorter(fold: Fold, fitting: Fitting) -> bool:
-    """Tell whether *fold* is one message that is not as it was."""
+    """Tell whether *fold* is a single message that was changed."""
     is_rewritten = fold.sources[0].index in fitting.rewritten
     return len(fold.sources) == 1 and (is_rewritten or not fold.is_kept)
 
@@ -276,7 +276,7 @@ def continued(before: FitResult, now: FitResult, plan: Plan) -> FitResult:
 
 
 def first_difference(before: Iterable[object], after: Sequence[object]) -> int:
-    """Return the index of the first message that is not the one that stood there before."""
+    """Return the index of the first message that differs from the one before at that place."""
     place = 0
     for old, new in zip(before, after, strict=False):
         if old != new:
@@ -286,7 +286,7 @@ def first_difference(before: Iterable[object], after: Sequence[object]) -> int:
 
 
 def find_obstacles(task: Task, items: Sequence[Item]) -> tuple[Obstacle, ...]:
-    """Return the messages that must stay, or of which the user's words must, largest first.
+    """Return the messages that must stay, or whose words of the user must, largest first.
 
     *items* say where each stands in the list that was given.
     """
@@ -313,7 +313,7 @@ def explain(after: int, available: int, obstacles: Sequence[Obstacle]) -> str:
 
 
 def unchanged(history: History, available: int, own: Pass | None = None) -> FitResult:
-    """Return the conversation as it is: because it fits, or because it is a result of ours."""
+    """Return the conversation unchanged: because it fits, or because it is a result of ours."""
     total, messages = history.total, history.state.view.sources
     return FitResult(
         messages=[clone(dict(message.wire)) for message in messages],
@@ -329,7 +329,7 @@ def unchanged(history: History, available: int, own: Pass | None = None) -> FitR
 
 
 def extended(result: FitResult, view: View, *, total: int, available: int) -> FitResult:
-    """Return an earlier result with what came since, which is in *view*.
+    """Return an earlier result, extended by the messages since then, which are in *view*.
 
     Its messages are copies; the originals, which may be many, are shared.
     """

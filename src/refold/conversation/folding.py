@@ -42,20 +42,20 @@ class Folding:
         self.thresholds = thresholds
         self.tally = Tally()
         self.verbatim: dict[str, Any] = {}
-        """Originals of everything folded so far, and the links of all stand-ins."""
+        """Originals of everything folded so far, and links for all stand-ins."""
         state.note_shown(self.verbatim)
         self.sent: tuple[View, int] = (state.view, 0)
-        """What the last view showed: so many items."""
+        """The last view, and how many of its items it showed."""
         self.report = SessionReport()
         self.has_new_pins = False
         """Whether messages may have been pinned that are out of view."""
         self.is_doubted = False
-        """Whether the thinking so far may be bound to something else than what was given."""
+        """Whether thinking so far may be bound to messages other than the ones given."""
         self._arrivals = Arrivals(state, self._settle)
         self._written: tuple[int, Any, Chain | None] = (0, None, None)
-        """How many items were written out last, what the last of them shows, and their chain."""
+        """How many items were last written out, the message of the last one, and their chain."""
         self._linked = 0
-        """How many items of the view can be found where they stand, if they are stand-ins."""
+        """How many items of the view have links for the places where they stand."""
 
     @property
     def _engine(self) -> Engine:
@@ -84,7 +84,7 @@ class Folding:
         return view.items[:count]
 
     def note_sent(self) -> None:
-        """Take all that there is as sent."""
+        """Treat all messages so far as sent."""
         self.sent = (self.state.view, len(self.state.view.items))
 
     def go_back(self, length: int) -> None:
@@ -97,7 +97,7 @@ class Folding:
         self._linked = 0
 
     def go_on(self, saved: Saved) -> None:
-        """Stand where a saved session stood, all of whose messages were appended."""
+        """Restore the state of a saved session, once all of its messages were appended."""
         self.report = SessionReport.from_dict(saved.facts["report"])
         self.tally = Tally.of(self.report.model)
         view, verbatim = saved.rebuild(self.state)
@@ -188,7 +188,7 @@ class Folding:
         return self._fold_all(now, budget, target=low_water)
 
     def _linked_view(self, now: View) -> View:
-        """Let stand-ins that were given be found where they stand now, behind other ones."""
+        """Write links for given stand-ins, which now follow other ones."""
         if any(item.source.link for item in now.items[self._linked :]):
             shown = self._adopt(now, tuple(item.fold for item in now.items), is_new=True)
             now = replace(now, items=shown.items)
@@ -196,14 +196,14 @@ class Folding:
         return now
 
     def _first_target(self, now: View, budget: int | None) -> int | None:
-        """Return where the first view lands: where later ones do, if it has to be folded at all."""
+        """Return the target of the first view if it must be folded: that of later ones."""
         if budget is None:
             return None
         aim = self._engine.aim(budget, self._tokens)
         return self._landing(now, aim) if now.tokens > aim else None
 
     def _landing(self, now: View, aim: int) -> int:
-        """Return to how many tokens a view is folded: fewer than *aim*, so that it can grow again.
+        """Return the tokens to fold a view down to: fewer than *aim*, so that it can grow again.
 
         Results that the model has not read yet stay whole where they fit: then it lands higher.
         """
@@ -262,13 +262,13 @@ class Folding:
         return replace(folded, budget=replace(report, token_count=folded.tokens))
 
     def _is_past_unknown(self, now: View, plan: Plan, budget: int | None) -> bool:
-        """Tell whether the beginning may have been sent in another form than the one given."""
+        """Tell whether the beginning may have been sent in a form other than the one given."""
         if self.is_doubted:
             return any(item.source.thinking for item in now.items)
         return self._arrivals.are_unknown(now, plan, budget)
 
     def _fold_tail(self, now: View, pinned: Mapping[int, str]) -> Plan:
-        """Leave what is settled as it is, and fold what came after it, except for *pinned*."""
+        """Keep what is settled, and fold what came after it, except for *pinned*."""
         sources, hidden = now.sources, now.hidden(now.settled)
         rest = self._settle(
             lambda: self._engine.plan_rest(
@@ -278,7 +278,7 @@ class Folding:
         return (*(item.fold for item in now.items[: now.settled]), *rest)
 
     def _settled_or_kept(self, now: View, pinned: Container[int]) -> int:
-        """Return what `_fold_tail` leaves as it is, in tokens."""
+        """Return the tokens of what `_fold_tail` keeps."""
         rest = range(now.settled, len(now.items))
         recent = self._recent_from(now)
         kept = (now.items[n].source for n in rest if n >= recent or n in pinned)
@@ -292,7 +292,7 @@ class Folding:
     def _adopt(
         self, now: View, plan: Plan, *, is_new: bool = False, is_resumed: bool = False
     ) -> View:
-        """Write *plan* out, and return how the conversation stands then.
+        """Write *plan* out, and return the view after it.
 
         If all that it changes *is_new*, no thinking is bound to that. A conversation that
         *is_resumed* may have been sent otherwise before.

@@ -104,7 +104,7 @@ class Pass(Seen):
         return [item.wire for item in self.state.view.items]
 
     def go_on(self, messages: Sequence[Any]) -> State:
-        """Return a state that ends as late in *messages* as is known; the caller owns it."""
+        """Return the state that has read most of *messages*; the caller owns it."""
         try:
             grown = self.grown.pop()
         except IndexError:  # at work elsewhere
@@ -126,7 +126,7 @@ class Passes:
         self._lock = threading.RLock()  # reentrant: an interrupt may come while it is released
 
     def remember(self, done: Pass, earlier: Pass | None = None) -> None:
-        """Keep *done*, in the place of those over the same conversation; *earlier* is one."""
+        """Keep *done* in place of older passes over the same conversation, such as *earlier*."""
         with self._lock:
             others = [one for one in self._passes if one is not earlier and not done.covers(one)]
             self._passes = [*others, done][-_MAX_PASSES:]
@@ -234,14 +234,14 @@ class Known:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class History:
-    """A list as it was given, and how it stands before anything is done about it."""
+    """A list as it was given, and what is known of it before a pass."""
 
     wires: Wires
     """The list itself."""
     state: State
-    """What there is to fold: what an earlier pass has left and what came since, or all there is."""
+    """What there is to fold: the view of an earlier pass and what came since, or the whole list."""
     is_anew: bool
-    """Whether all of the list is in it, as it was given."""
+    """Whether `state` has the whole list as it was given."""
     short: Mapping[str, Any]
     """What undoes the short forms of what was read now."""
     earlier: Pass | None
@@ -262,13 +262,13 @@ class History:
         return replace(before, items=items)
 
     def sent(self) -> Iterable[Any]:
-        """Yield the list as it would be sent if nothing had to be done."""
+        """Yield the list as it would be sent without a pass."""
         if self.is_anew:
             return (item.source.wire for item in self.state.view.items)
         return map(apply_short_form, self.wires)
 
     def give_back(self, passes: Passes) -> None:
-        """Leave what was read for the next call: nothing has been changed that it does not know.
+        """Leave what was read to the next call, since nothing was folded.
 
         What stands for something else has to be looked up each time.
         """
@@ -283,7 +283,7 @@ class History:
 
 
 def find_history(messages: Wires, passes: Passes, engine: Engine, available: int) -> History:
-    """Read *messages* on from what is known of them; from all of them if they fit by now."""
+    """Read *messages*, going on from an earlier pass; all of them if they fit by now."""
     earlier = passes.find(messages)
     if earlier is not None:
         history = read_history(messages, earlier, engine)
@@ -330,7 +330,7 @@ def read_history(
 
 
 def unroll_items(state: State, own: Lookup) -> list[Item] | None:
-    """Return what is in *state* with stand-ins of ours replaced; see `unroll`, also for *own*."""
+    """Return the items of *state* with our stand-ins replaced; *own* is as for `unroll`."""
     engine = state.engine
     found = unroll(state.view.sources, engine.lookup or own, own, engine.trust, MOST_ANEW)
     if found is None:
@@ -374,7 +374,7 @@ def unroll(
 def _originals(
     message: Message, lookup: Lookup, own: Lookup, trust: Trust, most: int
 ) -> Sequence[Linked]:
-    """Return the messages behind one, or that one if they are too many or unknown."""
+    """Return the messages behind one; itself if they are too many or unknown."""
     linked = (message.wire, message.link)
     try:
         found = unfold_all(linked, lookup, trust, most)

@@ -48,7 +48,7 @@ class Saved:
     facts: dict[str, Any]
 
     def rebuild(self, state: State) -> tuple[View, dict[str, Any]]:
-        """Return the view of a conversation that was read again, and all originals."""
+        """Return the view of a conversation whose messages were read again, and all originals."""
         folds = list(self._folds(state.view.sources))
         _, rendering = state.engine.write(tuple(fold for fold, _ in folds))
         items = [
@@ -184,7 +184,7 @@ def reading(key: str) -> Iterator[None]:
 
 
 class _Reader:
-    """Reads what belongs to one session, and believes nothing that is not as it was written."""
+    """Reads what belongs to one session, and rejects whatever is not as it was written."""
 
     def __init__(self, store: Store, key: str) -> None:
         self._store = store
@@ -216,7 +216,7 @@ class _Reader:
 
 
 def check_given(names: Iterable[str], choices: Mapping[str, Any]) -> None:
-    """Ask for whatever of *names* is not among *choices*: a session had it, and cannot save it."""
+    """Raise `ConfigError` for any of *names* that is not among *choices*: it cannot be saved."""
     for name in names:
         if name not in choices:
             raise ConfigError(f"this session has its own {name}; pass {name}=… to resume it")

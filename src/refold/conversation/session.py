@@ -50,7 +50,7 @@ def _revive(
 
 
 def _stable(options: Options) -> Options:
-    """Let later copies refer to the first: what was shown must not change for a later copy."""
+    """Make later copies refer to the first, so that what was shown need not change."""
     if not preset_of(options.profile).refers_ahead:
         return options
     return replace(options, keep_duplicate="first")
@@ -217,7 +217,7 @@ class Session(Generic[M]):
         return await asyncio.to_thread(self.view, token_budget)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle and copy what `save` would write, with the functions and models that it has."""
+        """Pickle and copy what `save` would write, plus functions and models."""
         saved = MemoryStore()
         key = self.save(saved)
         hooks = {name: getattr(self.options, name) for name in HOOKS}

@@ -27,7 +27,7 @@ Wires = Sequence[Mapping[str, Any]]
 
 
 class Given:
-    """Copies of the conversation as it was given, and the digests of its messages if known.
+    """Copies of the messages as they were given, and their digests where known.
 
     No more than that is kept of what is out of view, and in two lists: of pairs, the garbage
     collector would have to look at each.
@@ -69,7 +69,7 @@ class Given:
 
 @dataclass(frozen=True, slots=True)
 class Chains:
-    """Where the stand-ins of a list end: as they were given, and as they are sent.
+    """The chains of a list's stand-ins up to its end: as they were given, and as they are sent.
 
     They differ where a `CompressionManager` has put short forms beside contents.
     """
@@ -127,10 +127,10 @@ class State:
         self._loader = Loader(self._format_name, strict_roles=options.strict_roles)
         self._shown: Container[str] = ()
         self._chains = ((0, Chains(engine.new_chain(), engine.new_chain())),) * 2
-        """Of what was added, so many messages: before the last time, and after it."""
+        """The chains before and after the last addition, each with its number of messages."""
 
     def note_shown(self, keys: Container[str]) -> None:
-        """Note the *keys* of stand-ins that were shown for what there is.
+        """Note the *keys* of all stand-ins that were shown for the messages so far.
 
         A later message with one of these keys was copied out of a view.
         """
@@ -167,12 +167,12 @@ class State:
         return short
 
     def reads_alike(self, messages: Wires) -> bool:
-        """Tell whether *messages* that follow keep the format in which all were read."""
+        """Tell whether more *messages* would leave the format of the conversation unchanged."""
         names = format_names()
         return names.index(recognize(check_list(messages)).name) >= names.index(self._format_name)
 
     def copy_given(self, messages: Wires) -> None:
-        """Take copies of what was given: of *messages*, as far as there are none yet."""
+        """Copy those of *messages*, the whole list, that are not copied yet."""
         for index in range(len(self.given), len(messages)):
             self.given.put(index, clone(dict(messages[index])))
 
@@ -277,10 +277,10 @@ class State:
             start = end
 
     def _read_back(self, fold: Fold, wire: dict[str, Any], index: int, link: str) -> Fold:
-        """Return the message that a *fold* has become: from then on it is one."""
+        """Return a fold of the single message that *fold* has become."""
         made = self.engine.read_back(fold, wire, index, link)
         return kept_fold(made, "already_compressed")
 
     def keep_texts(self, items: Sequence[Item]) -> None:
-        """Drop cached facts of all texts that no original of *items* has."""
+        """Drop what is cached of texts that are not in *items*."""
         self.text_cache.keep_only(frozenset(text for item in items for text in item.texts()))

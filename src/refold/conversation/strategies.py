@@ -42,7 +42,7 @@ class Task:
     target: int
     """Tokens to aim at, so that the next turns fit too."""
     anchor_room: Lazy[int]
-    """What the first stand-in may cost more than it does in a plan."""
+    """How many tokens more the first stand-in may cost than in a plan."""
     pinned: Mapping[int, str]
     """Index of every message that must stay → reason."""
     max_messages: int
@@ -76,7 +76,7 @@ class Fitting:
 
 
 def ends_in_summary(task: Task, fitting: Fitting) -> bool:
-    """Tell whether what the model is to answer has become a summary in the model's own words.
+    """Tell whether what the model is to answer has become a summary in the assistant's role.
 
     Some providers refuse a request that ends with the assistant, others let it speak on.
     """
@@ -167,7 +167,7 @@ def _budget(task: Task) -> Options:
 
 
 def _plan(task: Task) -> Fitting:
-    """Let the engine plan; what must stay does so whatever it costs, unlike under other budgets."""
+    """Let the engine plan; unlike under other budgets, what must stay does so at any cost."""
     plan, report = task.engine.plan(
         task.messages,
         task.text_cache,
@@ -182,7 +182,7 @@ def _plan(task: Task) -> Fitting:
 
 
 def _cut_words(task: Task, plan: Plan) -> int | None:
-    """Return the message of which *plan* cuts what the user said last, beside tool results."""
+    """Return the message in which *plan* cuts the user's last words, said beside tool results."""
     spoken = [(m.index, number) for m, number in find_last_words(task.messages)]
     if not spoken or spoken[0][0] in task.stays:
         return None
@@ -208,7 +208,7 @@ def _as_asked(task: Task, plan: Plan) -> Plan:
 
 
 def _squeeze(task: Task) -> Fitting:
-    """Plan without old pictures; if that is not enough, with less of the latest calls as well.
+    """Plan without old pictures; if that is not enough, cut arguments and newer pictures too.
 
     The arguments of old calls are left alone at first: the engine knows better what of them is
     needed.

@@ -24,7 +24,7 @@ class Item:
     """One message of a view, and the originals it stands for."""
 
     fold: Fold
-    """How its one source is shown: as it is, or in short."""
+    """How its source is shown: unchanged or shortened."""
     wire: dict[str, Any]
     """The message as it is sent."""
     first: int
@@ -32,7 +32,7 @@ class Item:
     end: int
     """The index after the last message it stands for."""
     unfolded: int
-    """The tokens of the messages it stands for, and of dropped ones before them."""
+    """The tokens of the messages that it stands for, and of any dropped before them."""
     tokens_to: int = 0
     """The tokens of the view up to here."""
     unfolded_to: int = 0
@@ -79,16 +79,16 @@ class View:
 
     items: list[Item] = field(default_factory=list[Item])
     settled: int = 0
-    """How many items the last fold has dealt with for good; those after it were recent."""
+    """How many items the last fold has settled for good; the rest were recent."""
     folded: int = 0
-    """How many items the last fold has left; those after it came later."""
+    """How many items there were after the last fold; the rest came later."""
     seen: int = 0
     """How many messages the last fold has seen: more than are behind the items, if it has dropped
     the last of them."""
     is_guarded: bool = False
     """Whether every fold so far was made under a budget, which leaves some messages alone."""
     is_stripped: bool = False
-    """Whether thinking is left out anywhere; noted, because a view must not look at every item."""
+    """Whether thinking is left out anywhere; noted, so that no view has to scan all items."""
     folds: int = 0
     """The number of folds that changed something."""
     budget: BudgetReport | None = None
@@ -135,7 +135,7 @@ class View:
         return frozenset(n for n, item in enumerate(self.items[:end]) if not item.is_as_given)
 
     def is_best_for(self, budget: int) -> bool:
-        """Tell whether it is what the last fold made of all there is for that very *budget*."""
+        """Tell whether it is what the last fold made of all messages under this same *budget*."""
         report, is_all = self.budget, self.folded == len(self.items)
         if report is None or not is_all or report.token_budget != budget:
             return False
@@ -195,7 +195,7 @@ def _at(fold: Fold, place: int) -> Fold:
 
 
 def count_anew(items: Iterable[Item], tokens: CountedTexts, growth: float) -> list[Item]:
-    """Count everything anew for a counter that now counts *growth* times as much.
+    """Recount everything for a counter that now counts *growth* times as much.
 
     What is out of view is not counted again: its figure grows by as much.
     """

@@ -57,7 +57,7 @@ class Chain:
 
     @property
     def is_anchored(self) -> bool:
-        """Whether it has an unguessable part yet."""
+        """Whether it has an unguessable part so far."""
         return bool(self._scope)
 
     def copy(self) -> Chain:
@@ -78,7 +78,7 @@ class Chain:
         return fresh
 
     def add(self, wire: Mapping[str, Any], name: str) -> str:
-        """Take in the next message that looks folded, *name* is its digest; return its key."""
+        """Add the next message that looks folded, with *name* for its digest; return its key."""
         if not self._is_named:
             for anchor in find_anchors(wire):
                 if anchor != self._anchor:

@@ -18,7 +18,7 @@ _PROTOCOL: Final = 4
 
 
 class _Said:
-    """A text that goes out as it is."""
+    """A text to write out unchanged."""
 
     __slots__ = ("text",)
 
@@ -27,7 +27,7 @@ class _Said:
 
 
 class _Left:
-    """Says that everything inside a container has been spelled."""
+    """Marks the end of a container."""
 
     __slots__ = ("name",)
 

@@ -1,4 +1,4 @@
-"""Find what is kept behind stand-ins: records of links, seals and originals, in whatever they are.
+"""Find what is kept for stand-ins: records of links, seals and originals.
 
 The caller passes in the function that fetches records by key, so nothing here depends on a store.
 """
@@ -26,18 +26,18 @@ _MAX_ALIASES: Final = 10_000
 
 
 class Lookup(Protocol):
-    """Finds originals, whatever they are kept in."""
+    """Finds originals, wherever they are kept."""
 
     def links(self, keys: Iterable[str]) -> Mapping[str, Any]:
         """Return the records that are known under *keys*."""
         ...
 
     def link_of_one(self, wire: Mapping[str, Any], link: str) -> str:
-        """Return the key for a message given alone; *link* if it is the first of a view."""
+        """Return the key of a message given alone; *link* is its key as the first of a view."""
         ...
 
     def are_sealed(self, seals: Mapping[str, Provenance]) -> set[str]:
-        """Return which of *seals*, that the provenance carried by messages must have, are true."""
+        """Return which of *seals*, computed for the provenance in messages, are known."""
         ...
 
     def originals(self, wanted: Sequence[Provenance]) -> Mapping[str, Any]:
@@ -50,7 +50,7 @@ class Lookup(Protocol):
 
 
 def find_linked(keys: Sequence[str], get: Get) -> dict[str, Provenance]:
-    """Return the provenance that is kept under *keys*, or where the records there refer to."""
+    """Return the provenance that is kept under *keys*, following aliases."""
     found: dict[str, Provenance] = {}
     wanted: dict[str, list[str]] = {key: [key] for key in keys}
     for _ in range(_MAX_ALIASES):
@@ -142,7 +142,7 @@ class StoreLookup:
         return link
 
     def are_sealed(self, seals: Mapping[str, Provenance]) -> set[str]:
-        """Believe provenance of which the store knows that refold wrote it."""
+        """Believe provenance that the store has a note for: refold wrote it."""
         keys = {seal_key(seal): seal for seal in seals}
         return {keys[key] for key in self._get(keys)} if keys else set()
 

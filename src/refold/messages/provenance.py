@@ -33,7 +33,7 @@ _STAND_IN: Final = "stand_in"
 _USUAL_DEPTH: Final = 6
 """How deep the arguments of a call are, and the blocks of a content."""
 _BESIDE: Final = (METADATA_KEY, "compressed_content")
-"""What comes and goes beside what a message says; the latter is a `CompressionManager`'s."""
+"""Fields that come and go without a change of meaning; one is `CompressionManager`'s."""
 ID_PREFIX = "cce_sum_"
 _LETTERS: Final = "abcdefghijklmnopqrstuvwxyz"
 _PAIRS: Final = tuple(low + high for high in _LETTERS for low in _LETTERS)
@@ -77,7 +77,7 @@ class Provenance:
         return wire
 
     def to_record(self) -> dict[str, Any]:
-        """Spell it as a link has it: without what follows from the rest, for there are many."""
+        """Spell it for a link, without what follows from the rest: there are many links."""
         wire = self.to_wire()
         wire.pop("parent_ids", None)  # the records that `links` name tell
         if self.summary_id == make_summary_id(self.ids, self.digests):
@@ -114,7 +114,7 @@ class Provenance:
 
 
 def read_link(record: object) -> Provenance | None:
-    """Read what a link keeps, be it data or its text; `None` if that is no provenance."""
+    """Read the record of a link, as data or text; `None` if it is not provenance."""
     return Provenance.from_wire(_data_of(record))
 
 
@@ -161,7 +161,7 @@ def looks_folded(wire: Mapping[str, Any]) -> bool:
 
 
 def _may_hold_tag(value: object, depth: int) -> bool:
-    """Tell without spelling it whether a string in *value* may: many times faster.
+    """Tell whether a string in *value* may hold one, without spelling it: many times faster.
 
     What is no plain data may always, and so may what is deeper than *depth* levels.
     """
@@ -182,13 +182,13 @@ def _lone_text(wire: Mapping[str, Any]) -> str | None:
 
 
 def _text_of(wire: Mapping[str, Any]) -> str:
-    """Return a text that has everything in it that a message says."""
+    """Return a text with everything that a message says."""
     text = _lone_text(wire)
     return spell(wire) if text is None else text
 
 
 def stand_in_digest(wire: Mapping[str, Any]) -> str:
-    """Name a stand-in by what it says, without what programs may write beside it."""
+    """Digest a stand-in, without the fields that programs may add to it."""
     said = {name: value for name, value in wire.items() if name not in _BESIDE}
     if all(type(value) is str for value in said.values()):  # as most are: nothing to walk through
         return digest(dict(sorted(said.items())))
@@ -222,7 +222,7 @@ def seal_key(seal: str) -> str:
 
 
 def find_seals(wires: Iterable[object], conversation: str | None = None) -> dict[str, Any]:
-    """Return what a store has to note so that it believes messages that carry provenance."""
+    """Return the notes that a store needs in order to believe messages that carry provenance."""
     notes: dict[str, Any] = {}
     for wire in wires:
         if not isinstance(wire, Mapping):
@@ -234,7 +234,7 @@ def find_seals(wires: Iterable[object], conversation: str | None = None) -> dict
 
 
 def note_of(provenance: Provenance) -> dict[str, Any]:
-    """Spell what a store keeps under a seal: that it was written is all there is to know."""
+    """Spell what a store keeps under a seal; that there is a note is all that counts."""
     return {"summary_id": provenance.summary_id}
 
 

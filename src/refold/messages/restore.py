@@ -21,12 +21,12 @@ from refold.result import UncompressResult
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trust:
-    """What is taken for provenance."""
+    """Which provenance is believed."""
 
     conversation: str | None = None
     """The name of the conversation, which is part of what ties a stand-in to its originals."""
     accepts_foreign: bool = False
-    """Whether provenance of other tools is believed, which has nothing that could be checked."""
+    """Whether to believe provenance of other tools, which cannot be checked."""
 
     def links_in(self, messages: Iterable[Mapping[str, Any]]) -> list[str]:
         """Return the key of each message of a view that reads like a stand-in; empty for others."""
@@ -35,7 +35,7 @@ class Trust:
 
 
 _ROOM: Final = 1_000
-"""So many messages may be restored in any case, however small the fold."""
+"""How many messages may always be restored, however small the fold."""
 _TIMES: Final = 100
 """See `most_messages`."""
 
@@ -68,9 +68,9 @@ class _Item:
     place: int = 0
     """Its place among those behind the same stand-in, or in what was given."""
     is_gone: bool = False
-    """Whether it was behind a copy of a stand-in, which is none."""
+    """Whether it was found behind a message that turned out to be a copy of a stand-in."""
     firsts: int = 0
-    """How many messages with an id are behind it that nothing further ahead stands for."""
+    """How many messages with an id are behind it and behind nothing further ahead."""
     provenance: Provenance | None = None
     originals: list[_Item] | None = None
     """The messages it stands for, if all were found."""
@@ -113,10 +113,10 @@ class _Count:
     given: dict[str | None, _Item] = field(default_factory=dict)
     """By id, what was given."""
     digests: dict[str | None, str] = field(default_factory=dict)
-    """By id, the digests of what was given, as far as somebody wanted to know."""
+    """By id, the digests of what was given, derived when first needed."""
 
     def add(self, provenance: Provenance) -> None:
-        """Count what one stand-in stands for, or refuse it: it would be too much."""
+        """Count what one stand-in stands for; `TooManyMessagesError` if that is too much."""
         record = provenance.digests or provenance.ids
         if record not in self.records:
             self.records.add(record)
@@ -177,7 +177,7 @@ class _Count:
         return shown if self.digests[id_] == name else None
 
     def take_back(self, copy: _Item) -> None:
-        """Leave a message as it is that was unfolded and has turned out to be a copy."""
+        """Undo the unfolding of a message that has turned out to be a copy."""
         copy.provenance = None
         waiting = [copy]
         while waiting:
@@ -229,7 +229,7 @@ def find_folds(
     *,
     links: Sequence[str] | None = None,
 ) -> list[Provenance]:
-    """Return what those of *messages* stand for that are stand-ins."""
+    """Return the provenance of the stand-ins among *messages*."""
     keys = trust.links_in(messages) if links is None else links
     items = _items(messages, keys)
     _find_provenance(items, lookup, trust, _Count(len(items)))
@@ -239,7 +239,7 @@ def find_folds(
 def find_inner_folds(
     messages: Sequence[Mapping[str, Any]], lookup: Lookup, trust: Trust
 ) -> list[Provenance]:
-    """Return what the stand-ins stand for that are behind those of a view, layer by layer.
+    """Return the provenance of stand-ins behind those of a view, layer by layer.
 
     What was folded by one manager after another may still show a mark of an earlier one.
     """
@@ -323,7 +323,7 @@ def _unfold(
 
 
 def _claims(wire: Mapping[str, Any]) -> bool:
-    """Tell whether a message looks like one of ours, be it true or not."""
+    """Tell whether a message looks like one of ours, whether it is or not."""
     return read_provenance(wire) is not None or looks_folded(wire)
 
 
@@ -388,7 +388,7 @@ def _originals_of(
     lookup: Lookup,
     count: _Count,
 ) -> list[_Item] | None:
-    """Return the originals behind a stand-in: all of them, or none and a note of what lacks."""
+    """Return all originals behind a stand-in; `None` if any is missing, which is noted."""
     originals: list[_Item] = []
     complete = True
     count.opened.add(item.key)
@@ -410,7 +410,7 @@ def _originals_of(
 
 
 def _checked(wire: object, provenance: Provenance, place: int) -> Mapping[str, Any] | None:
-    """Return an original that matches the digest of its stand-in: never a wrong text."""
+    """Return an original if it matches the digest in its stand-in: never a wrong text."""
     if not isinstance(wire, Mapping):
         return None
     if provenance.digests and digest(wire) != provenance.digests[place]:

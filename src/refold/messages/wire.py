@@ -21,7 +21,7 @@ CLASS_KEY: Final = "__class__"
 """Beside the fields of a message that is an object: the name of its class."""
 
 _HASH: Final = blake2b(digest_size=16)
-"""Of nothing; to copy it is faster than to make another one."""
+"""An empty hash to copy, which is faster than making one."""
 _LONG_CHARS: Final = 800
 """Replacing bytes is faster than the encoder of `json` from about 800 characters on, and by a fifth
 to a third in long ones; below, its calls take more than they save (at 200 a third more)."""
@@ -30,7 +30,7 @@ _PLAIN_DEPTH: Final = 5
 _MOST_LEVELS: Final = 50
 """Data that is nested deeper is spelled without recursion."""
 _PLAIN_BITS: Final = 2_000
-"""About 600 digits: fewer than any limit to what Python spells may be."""
+"""About 600 digits, fewer than any limit that Python may set for spelling an integer."""
 _USUAL: Final = {
     word: json.dumps(word).encode()
     for word in (

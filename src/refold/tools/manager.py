@@ -216,7 +216,7 @@ def _reports() -> Mapping[CompressionManager, ManagerReport]:
 
 
 def _remembering(counter: TokenCounter) -> TokenCounter:
-    """Count each text once, as long as it is cache; what fails is estimated."""
+    """Return a counter that caches its counts, and estimates where *counter* fails."""
     return RememberingCounter(ForgivingCounter(counter, estimate_tokens))
 
 
@@ -250,7 +250,7 @@ class ViewLinks:
         return rendering.messages
 
     def _write(self, rendering: Rendering) -> None:
-        """Put what was not put before."""
+        """Put what was not written before."""
         with self._lock:
             fresh = {k: v for k, v in rendering.entries.items() if k not in self._written}
         if not fresh:

@@ -121,7 +121,7 @@ class Pass:
 
     @property
     def report(self) -> ManagerReport:
-        """The report so far; complete once the walk has ended, in whatever way."""
+        """The report so far; complete once the walk has ended, even by an exception."""
         price = self.options.price_per_million
         return ManagerReport(items=tuple(self._items), price_per_million=price)
 
@@ -197,7 +197,7 @@ class Pass:
         )
 
     def _put(self, candidate: Candidate, short: str) -> bool:
-        """Show *short* instead of what was shown so far; tell whether that is something else."""
+        """Show *short* from now on; tell whether that is a change."""
         if not self.in_place:
             return candidate.short != short
         message = self.messages[candidate.found.index]

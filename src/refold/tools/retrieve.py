@@ -145,7 +145,7 @@ def _parameters(max_chars: int) -> dict[str, Any]:
 
 
 class _Originals:
-    """All of one conversation that can be found at the moment."""
+    """All originals of one conversation that can be found at the moment."""
 
     def __init__(
         self,
@@ -246,7 +246,7 @@ class _Originals:
 
 
 def _spellings(handle: str) -> list[str]:
-    """Return the names that *handle* may mean: as it is, or the handle in a tag around it."""
+    """Return the names that *handle* may mean: itself, or the handle in a tag."""
     bare = handle.strip("[]()<>\"'`#., ")
     return list(dict.fromkeys((handle, *reversed(_HANDLE.findall(handle[-400:])), bare)))
 

@@ -82,7 +82,7 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shortener:
-    """Shortens texts by the means that the options allow; stateless."""
+    """Shortens texts in the ways that the options allow; stateless."""
 
     options: ManagerOptions
     count: TokenCounter
@@ -119,7 +119,7 @@ class Shortener:
         return self.count(packed) <= min(most, candidate.target or most)
 
     def _pack(self, candidate: Candidate) -> str | None:
-        """Say the same in fewer tokens, if that saves enough; nothing is lost."""
+        """Return the text re-encoded without loss, if that saves enough."""
         text = candidate.found.text
         packed = say_shorter(text, self.count)
         if packed is None:
@@ -182,7 +182,7 @@ class Shortener:
         return cost < (tokens - written) * self.options.expected_uses
 
     async def _fall_back(self, candidate: Candidate, packed: str | None, asked: Outcome) -> Outcome:
-        """Use what needs no model, unless the policy forbids to lose anything."""
+        """Shorten without a model: an excerpt if the policy allows loss, else the lossless form."""
         if candidate.policy != "lossless":
             short = await asyncio.to_thread(self._fold, candidate)
             if short is not None and self._saves(candidate, short):
@@ -193,7 +193,7 @@ class Shortener:
         return replace(asked, status=status, reason=asked.reason or "nothing shorter was found")
 
     def _fold(self, candidate: Candidate) -> str | None:
-        """Let the engine show what says most, and say how much there was."""
+        """Return an excerpt by the engine, with a note of the size of the whole."""
         text = candidate.found.text
         most = candidate.target or int(_EXCERPT_SHARE * candidate.tokens)
         short = shorten_text(text, most, self.count)

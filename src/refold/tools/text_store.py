@@ -86,7 +86,7 @@ class TextStore:
 
 
 def show_short(short: str, text: str, words: str, text_store: TextStore | None) -> str:
-    """Return the *short* form of *text* with all that a reader has to know; JSON stays JSON.
+    """Return the *short* form of *text* with a note on what is missing; JSON stays JSON.
 
     That is *words* on how much is left out, and where there is a store the handle of the whole.
     """
@@ -195,11 +195,11 @@ def _caseless(text: str) -> str:
 
 
 def say_size(text: str) -> str:
-    """Say how long *text* is."""
+    """Return the size of *text* in words: lines and characters."""
     lines = text.count("\n") + 1
     return f"{lines} line{'' if lines == 1 else 's'}, {len(text)} chars"
 
 
 def shorten_line(text: str) -> str:
-    """Write *text* on one line that is not long."""
+    """Put *text* on one line of at most 100 characters."""
     return cut(" ".join(text.split()), 100)

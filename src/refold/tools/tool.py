@@ -148,7 +148,7 @@ class ToolCompressor:
         return text if size(text) > self.max_bytes and not is_failure_text(text) else None
 
     def _begin(self, value: object) -> str | None:
-        """Return the text to shorten, once it is put away; where that fails, it stays whole."""
+        """Return the text to shorten, once it is stored; `None` if it stays whole."""
         text = self._long_text(value)
         self._count("", results=1)
         if text is None or self._text_store is None:
@@ -180,7 +180,7 @@ class ToolCompressor:
         return short
 
     def _recode(self, text: str) -> str:
-        """Say *text* shorter so that nothing is lost; nothing if that is not enough.
+        """Re-encode *text* without loss; an empty text if that is not short enough.
 
         JSON stays JSON, for whoever called the tool may parse it.
         """
@@ -200,7 +200,7 @@ _SAID_AS_TEXT: Final = (date, time, Decimal, UUID, PurePath)  # a datetime is a 
 
 
 def spell_result(value: object) -> str:
-    """Spell *value* as JSON; raise `TypeError` or `ValueError` for what is no data.
+    """Serialize *value* as JSON; `TypeError` or `ValueError` if it is not data.
 
     An object that is not in a list or a mapping is none: whoever called the tool may want its type.
     """
@@ -209,7 +209,7 @@ def spell_result(value: object) -> str:
 
 
 def _plain(value: Any) -> object:
-    """Return data that says what *value* does, if it is one of the usual things."""
+    """Return *value* as JSON-ready data, if it is of a well-known type; else `TypeError`."""
     if isinstance(value, _SAID_AS_TEXT):
         return str(value)
     if isinstance(value, Enum):

@@ -28,6 +28,9 @@ class Link(Enum):
     """In a sentence, a few words later."""
 
 
+_MARKS_BEHIND: Final = r".,;:)\]}>"
+_ANYTHING: Final = rf"(?:.*[^{_MARKS_BEHIND}])?+[{_MARKS_BEHIND}]*?"
+"""What stands before one of these marks: each place in a long row of them is tried once."""
 _PLACEHOLDER: Final = re.compile(
     r"(?:none|null|nil|undefined|true|false|yes|no|on|off|string|str|bytes?|int|integer|number|"
     r"bool|boolean|object|any|unknown|optional|required|text|type|char|varchar|password|passwd|"
@@ -35,8 +38,9 @@ _PLACEHOLDER: Final = re.compile(
     r"empty|unset|missing|invalid|valid|env|self|this|input|hidden|redacted|masked|removed|omitted|"
     r"user|username|name|login|email|admin|data|bearer|basic|digest|here|foo|bar|baz|todo|tbd|n/a|"
     r"required|changed|expired|revoked|encrypted|hashed|generated|expected|"
-    r"your[-_ ]?\w.*|(?:my|some|the|an?)[-_ ].*|<.*|\[.*\]|\{[^}]*\}?|\$[a-z_{(].*|%[a-z_]+%?|"
-    r"%\(.*|[*x•.…_-]{2,}|x+[.…]*|.*\.\.\.|.*…|secret-[0-9]+|process\.env.*|os\.environ.*)[.,;:)\]}>]*",
+    rf"your[-_ ]?\w.*|(?:my|some|the|an?)[-_ ].*|<.*|\[{_ANYTHING}\]|\{{[^}}]*+\}}?+|\$[a-z_{{(].*|"
+    rf"%[a-z_]+%?|%\(.*|[*x•.…_-]{{2,}}+|x++[.…]*+|{_ANYTHING}\.\.\.|.*…|secret-[0-9]+|"
+    rf"process\.env.*|os\.environ.*)[{_MARKS_BEHIND}]*",
     re.DOTALL,
 )
 _CODE: Final = re.compile(

@@ -106,7 +106,7 @@ class Findings:
 
 
 Rows = tuple[tuple[Detector, Test], ...]
-"""Detectors, and what tells at little cost whether each may find something."""
+"""Detectors, each with a cheap test whether it may find something."""
 
 
 class DetectorTable:
@@ -191,7 +191,7 @@ TABLE: Final = DetectorTable(DETECTORS)
 
 
 def table_of(detectors: Sequence[Detector] | None) -> DetectorTable:
-    """Return a table of what a caller chose; by default that of refold's own detectors.
+    """Return a table of the caller's detectors; by default that of refold's own.
 
     Raises `ConfigError` for what is no detector, and for two of them with the same reason.
     """

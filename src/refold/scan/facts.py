@@ -44,7 +44,7 @@ class Facts:
 
 
 def extract_facts(text: str) -> Facts:
-    """Find the facts of *text*, in any language. Each occurs in it letter for letter."""
+    """Find the facts of *text*, in any language. Each occurs in it verbatim."""
     return Facts(
         values=tuple(dict.fromkeys(value for _, value in find_values(text))),
         quotes=tuple(dict.fromkeys(find_quotes(text))),

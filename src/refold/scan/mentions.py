@@ -110,9 +110,9 @@ def choose_mentions(found: Iterable[str], summary: str, tokens: int) -> list[str
 _MIXED: Final = re.compile(
     r"[0-9][A-Za-z_]|[A-Za-z_][0-9]|[A-Za-z0-9][!#$^&*]|://|[0-9][0-9 -]{11}"
 )
-"""What may be a secret among names, whatever the text says."""
+"""A name like this may be a secret, whatever the text says."""
 _HUMP: Final = re.compile("[a-z][A-Z]")
-"""What may be one if the text says so. Others are words, measures and places."""
+"""A name like this may be one if the text announces secrets; all others are words and measures."""
 
 
 def without_secrets(
@@ -121,17 +121,16 @@ def without_secrets(
     find: Callable[[str], Iterable[str]],
     hidden: MutableMapping[str, str] | None = None,
 ) -> tuple[str, ...]:
-    """Return *names*, what *find* finds in *text*, without its secrets, their parts and holders.
+    """Return *names*, found in *text* by *find*, without secrets, their parts and what holds one.
 
-    Many texts have no name that looks like a secret; that is seen at little cost. Otherwise the
-    names stay that are found in the text without its secrets. *hidden* keeps texts without theirs
-    for the next time.
+    Most texts have no name that looks like a secret, which is cheap to check. Otherwise a name
+    stays if it is also found in the redacted text. *hidden* caches redacted texts.
     """
     listed = "\n".join(names)
     is_mixed = _MIXED.search(listed) is not None
     if not is_mixed and not _HUMP.search(listed):
         return names
-    # They know many patterns: imported when needed.
+    # Imported when needed: they compile many patterns.
     from refold.scan.redaction import hide_secrets
     from refold.scan.secrets import announces_secrets
 

@@ -1,6 +1,6 @@
-"""Which of many short words a text holds, and where others may begin: one pass for all.
+"""Which of many short words a text holds, and where others may begin, in one pass.
 
-Plain Python asks for each word in turn, and leaves it to a pattern to find where the others begin.
+Plain Python searches for each word in turn, and leaves the places of the others to a pattern.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Seen(NamedTuple):
     signs: list[str]
     """Those of the signs that it holds, and maybe others that begin like that."""
     places: list[int] | None
-    """Where a word may begin, all others are ruled out; `None` if nobody has looked."""
+    """The only places where a word may begin; `None` if unknown, as without the scanner."""
 
 
 class Needles:

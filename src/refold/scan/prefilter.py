@@ -1,4 +1,4 @@
-"""Rules out at little cost what a text cannot hold, from what each rule says that it needs.
+"""Cheaply rules out what a text cannot hold, from what each rule declares that it needs.
 
 Most texts hold nothing of a kind, so a rule declares what every finding of it needs: a short shape
 or one of a few words. Both forms of the prefilter are derived from these declarations: plain Python

@@ -13,11 +13,11 @@ SecretFinder = Callable[[str], Iterable[Span]]
 """Finds the secrets of a text."""
 
 _MIN_REPEATED: Final = 8
-"""A secret this long is hidden wherever it occurs; a shorter one, which may be a common word,
-only where it was found."""
+"""A secret this long is hidden wherever it occurs; a shorter one may be a common word, so it is
+hidden only where it was found."""
 
 _MAX_COMPARED: Final = 256
-"""Of a longer secret so many characters are enough to know it by: no long comparison in vain."""
+"""A longer secret is recognized by its first characters, so that few comparisons are long."""
 
 _PLACEHOLDER: Final = re.compile(r"(?:<|&lt;|&#60;)secret-([0-9]{1,9})(?:>|&gt;|&#62;)", re.I)
 _NUMBERED: Final = re.compile(r"secret-([0-9]{1,9})", re.I)
@@ -120,12 +120,12 @@ class Vault:
 
 
 def hide_secrets(text: str, find: SecretFinder = find_secrets) -> str:
-    """Take the secrets out of a text for good: for words about a text, and for who only judges."""
+    """Redact a text for good: for text about it, and for models that only classify it."""
     return hide_in_pieces([text], find)[0]
 
 
 def hide_in_pieces(pieces: Sequence[str], find: SecretFinder = find_secrets) -> list[str]:
-    """Take the secrets out of the lines or sentences of a text, those too that go across."""
+    """Redact the lines or sentences of a text, including secrets that span several."""
     text = "\n".join(pieces)
     spans = merged(text, find(text))
     if not spans:

@@ -51,7 +51,7 @@ _DIGIT: Final = re.compile("[0-9]")
 _LOWER: Final = re.compile("[a-z]")
 _UPPER: Final = re.compile("[A-Z]")
 _SAMPLE: Final = 4096
-"""Randomness shows early: more characters than these are not looked at."""
+"""At most so many characters are looked at: randomness shows early."""
 
 
 def churn(word: str) -> float:

@@ -85,15 +85,15 @@ _LOGIN: Final = re.compile(
     r"|(?<![\w/:.-])(?:admin|administrator|root|guest|demo|postgres)$",
     re.I,
 )
-"""What stands before it: talk of logging in, and the user."""
+"""Talk of logging in, and the user, before a password."""
 _USER_END: Final = re.compile(r"[\w@+-]")
 _LATER: Final = re.compile(r"[^\n]{0,32}?\b(?:log|sign)(?:ged|ging)?[ -]?in\b", re.I)
 _MAX_LOGIN: Final = 120
-"""How far before a password there is talk of logging in: about a line. A guess."""
+"""How many characters before a password the text talks of logging in: a line. A guess."""
 
 
 def _login(found: re.Match[str]) -> Iterator[Span]:
-    """Take what stands behind a user, where there is talk of logging in."""
+    """Accept what follows a user name, where the text talks of logging in."""
     text, sign = found.string, found.start()
     value = found["value"].rstrip(".!?)")
     if not has_digit(value) or not can_be_secret(value, Grade.PASSWORD, Link.SAID):
@@ -109,13 +109,13 @@ def _login(found: re.Match[str]) -> Iterator[Span]:
 
 _LITERAL: Final = re.compile(r"(?<![=\w])[\"'](?P<value>[^\"'\n]{0,120}+)[\"']")
 _PASSWORD_PLACE: Final = 2
-"""After the host and the user."""
+"""The position of the password, after the host and the user."""
 _MAX_ARGUMENTS: Final = 6
-"""Of a call that are read: host, port, user, password, database, and one more."""
+"""Arguments of a call that are read: host, port, user, password, database, and one more."""
 
 
 def _argument(call: re.Match[str]) -> Iterator[Span]:
-    """Take what is given to a connection by its place: what looks like a password."""
+    """Accept the arguments of a connection that look like a password at their position."""
     literals = islice(_LITERAL.finditer(call.string, *call.span("arguments")), _MAX_ARGUMENTS)
     for place, found in enumerate(literals):
         link = Link.QUOTED if place == _PASSWORD_PLACE else Link.SAID

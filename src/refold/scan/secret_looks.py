@@ -38,7 +38,7 @@ _MIN_DATA_CHURN: Final = 0.33
 """The same, of so many that no name has as many."""
 _MIN_CHURN_OF_TWO: Final = 0.2
 """Of letters of one case and digits: random ones change at 0.3 to 0.4.
-Half of that is enough for letters that nobody can speak."""
+Half of that is enough for unpronounceable letters."""
 
 _DIGEST: Final = re.compile(
     r"(?<![A-Za-z0-9_+-])(?P<value>(?:0x)?(?:[0-9a-f]{32,512}+|[0-9A-F]{32,512}+)"
@@ -242,7 +242,7 @@ _IN_PAPERS: Final = f"{string.ascii_uppercase} ./-".encode()
 _LONG: Final = RunTest(string.digits + string.ascii_uppercase, IBAN_SIZES[0], b" -")
 """Bank accounts have so many digits and capitals, however they are grouped."""
 _BEFORE_PAPER: Final = 64
-"""How far before the number its name may begin. A guess."""
+"""How many characters before a number its name may begin. A guess."""
 
 
 def find_numbers(text: str, lower: str, plain: bytes, outline: bytes) -> Iterator[Span]:

@@ -1,4 +1,4 @@
-"""The words that say that a secret follows: in code, in configuration, and in sixty languages."""
+"""The words that announce a secret: in code, in configuration, and in sixty languages."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Final
 
 
 class Grade(IntEnum):
-    """How sure a word makes that what follows is secret."""
+    """How strongly a word announces that what follows is secret."""
 
     WEAK = 0
     """What follows is secret if it looks like chance: `key`, `auth`, `session`."""
@@ -142,7 +142,7 @@ _OTHER_THING: Final = re.compile(
     r"|at|policy|hint|label|header|input|manager|class|form|reset|change|validator\w*|store|version"
     r"|alg|algorithm|format|prefix|usage|rotation|required|index|map|set|list)$"
 )
-"""What a secret has, which is no secret itself."""
+"""Properties of a secret that are no secrets themselves."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +153,7 @@ class Name:
     end: int
     grade: Grade
     is_common: bool
-    """Whether it means so much else that only an assignment counts."""
+    """Whether the word is so common that only an assignment counts."""
 
 
 def _beginnings(word: str) -> list[str]:

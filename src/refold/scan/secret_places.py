@@ -13,7 +13,7 @@ from refold.scan.secret_rules import Rule, any_value, each_row, password
 from refold.scan.secret_values import Link, can_be_secret, is_chance
 
 _MAX: Final = 1_024
-"""Characters of a value that are read; it bounds the time, and longer ones are seldom. A guess."""
+"""Most characters read of a value, which bounds the time; longer ones are rare. A guess."""
 _QUERY_NAME: Final = re.compile(
     r"(?:key|sig|signature|token|auth|code|secret|password|passwd|pwd|pass|session|sid|jwt"
     r"|credential|hash|hmac|ticket|sas|pat|st)$",

@@ -1,4 +1,4 @@
-"""A place where only secrets stand, as a row: the words that are there, and the pattern."""
+"""Rules that find secrets by their place: a pattern, and the words that rule most texts out."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ from refold.scan.secret_names import Grade
 from refold.scan.secret_values import Link, can_be_secret
 
 Reader = Callable[[re.Match[str]], Iterable[Span]]
-"""Returns where the secrets of a match are, if there are any."""
+"""Returns the places of the secrets in a match, if there are any."""
 
 _VARIABLES: Final = ("$(", "${", "<", "{")
-"""How a value begins that is filled in later."""
+"""How variables and placeholders begin."""
 
 
 def any_value(found: re.Match[str]) -> Iterator[Span]:
-    """Take the value, whatever it is."""
+    """Accept any value."""
     yield found.span(found.lastgroup or 0)
 
 
 def no_variable(found: re.Match[str]) -> Iterator[Span]:
-    """Take the value unless it is filled in later."""
+    """Accept a value unless it is a variable or a placeholder."""
     if not found[found.lastgroup or 0].startswith(_VARIABLES):
         yield found.span(found.lastgroup or 0)
 
 
 def password(link: Link = Link.SAID) -> Reader:
-    """Take the value if it can be a password that is linked in this way to its word."""
+    """Accept a value that can be a password, linked to its word in this way."""
 
     def read(found: re.Match[str]) -> Iterator[Span]:
         if can_be_secret(found["value"], Grade.PASSWORD, link):
@@ -39,7 +39,7 @@ def password(link: Link = Link.SAID) -> Reader:
 
 
 def each_row(row: str, read: Reader) -> Reader:
-    """Read the rows of a block: the last group of the match."""
+    """Read the rows of a block, which is the last group of a match."""
     pattern = re.compile(row)
 
     def read_block(block: re.Match[str]) -> Iterator[Span]:
@@ -50,7 +50,7 @@ def each_row(row: str, read: Reader) -> Reader:
 
 
 class Rule:
-    """A pattern, and what a text must hold for it: most texts are ruled out without reading them.
+    """A pattern, and what a text must hold for it to find anything: most texts are ruled out early.
 
     *begins* lists what every match begins with, in lower case with `|` between: the pattern is only
     tried there. One of *signs* is in every text with such a secret; without them, one of *begins*
@@ -73,14 +73,14 @@ class Rule:
         self.read: Final = read
 
     def find(self, text: str, lower: str, seen: Collection[str]) -> Iterator[Span]:
-        """Yield the secrets of a text that has some of the signs, those *seen*."""
+        """Yield the secrets of a text that has the signs *seen*, at least one of which is ours."""
         heads = [head for head in self._begins if head in seen or head not in self.signs]
         matches = self._matches(text, lower, heads) if heads else self.pattern.finditer(text)
         for found in matches:
             yield from self.read(found)
 
     def _matches(self, text: str, lower: str, heads: Sequence[str]) -> Iterator[re.Match[str]]:
-        """Yield what the pattern finds that begins with one of *heads*, or with their lines."""
+        """Yield the matches that begin with one of *heads*, or with a line that has one."""
         done = 0
         for place in sorted([place for head in heads for place in _places(lower, head)]):
             if place >= done:

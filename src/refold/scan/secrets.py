@@ -43,11 +43,10 @@ _NEEDLES: Final = Needles(_RULES, NEEDLES, scanner)
 def find_secrets(text: str) -> list[Span]:
     """Return where the secrets of *text* are, in reading order.
 
-    By shape: keys of services, random tokens, private keys, cards, bank accounts, seed phrases. By
-    place: addresses, headers, cookies, command lines, calls, files of accounts. By what stands
-    around them: words for secrets in sixty languages, as names in code and configuration, as
-    headings, in sentences. In doubt it is a secret: what is hidden comes back. Linear in the text,
-    whatever the text is.
+    Secrets are known by shape (keys of services, random tokens, private keys, cards, bank accounts,
+    seed phrases), by place (URLs, headers, cookies, command lines, calls, account files), and by
+    the words around them in sixty languages (names in code and configuration, headings,
+    sentences). In doubt it is a secret, since what is hidden is put back later. Always linear.
     """
     spans = [span for found in _finders(text) for span in found]
     spans += _keys_across_lines(text)
@@ -58,7 +57,7 @@ def find_secrets(text: str) -> list[Span]:
 
 
 def announces_secrets(text: str) -> bool:
-    """Tell whether a word of *text* says that there is a secret."""
+    """Tell whether a word of *text* announces a secret."""
     lower = TextView(text).lower
     names = find_names(text, lower, _NEEDLES.search(text, lower).places)
     return any(name.grade >= Grade.SECRET for name in names)
@@ -128,16 +127,16 @@ _ESCAPE: Final = re.compile(r"\\u([0-9a-fA-F]{4})")
 
 @dataclass(frozen=True, slots=True)
 class Unwrapped:
-    """A text with something taken out of it."""
+    """A text with characters removed or replaced, and where each was."""
 
     text: str
     starts: list[int]
-    """Where in it a piece begins that was left as it was, or one character for others."""
+    """Where each unchanged piece begins in it, or each character that replaces others."""
     moved: list[int]
-    """How far behind that the piece was."""
+    """How much further on each piece was in the original."""
 
     def span(self, start: int, end: int) -> Span:
-        """Return where a piece of the text was."""
+        """Return where a piece of the text was in the original."""
         return self._place(start), self._place(end - 1) + 1
 
     def _place(self, place: int) -> int:

@@ -38,7 +38,7 @@ FILLERS: Final = (
     *("good afternoon", "good evening", "good day"),
 )
 _OWN_SHARE: Final = 0.4
-"""Who gives scores of their own trusts them more than ours. A guess; at 0 it would be "replace"."""
+"""The weight of our scores: callers trust their own scorer more. A guess; 0 would be "replace"."""
 _SCALE: Final = 20
 """Brings mixed scores into the range of our own."""
 
@@ -93,7 +93,7 @@ def is_filler(text: str, start: int, end: int) -> bool:
 
 
 def _may_negate(sentence: str) -> bool:
-    """Tell at little cost whether there can be a negation; beyond ASCII only the pattern can."""
+    """Tell cheaply whether there can be a negation; beyond ASCII only the pattern can."""
     lower = sentence.lower()
     for letters in _NEGATING:
         if letters in lower:
@@ -174,7 +174,7 @@ def count_features(text: str, start: int, end: int) -> int:
 
 @cache
 def _features_but_errors() -> re.Pattern[str]:
-    """Return `FEATURES`, in which any capital may begin an error; it is seldom needed."""
+    """Return `FEATURES`, in which any capital may begin an error; rarely needed."""
     capital = "(?P<capital>(?=[A-Z]))"
     rest = f"(?:{_OTHER_SIGN}|(?(capital)[A-Z]|(?!)))"
     return re.compile(f"{_BEFORE_SIGN}(?:{_PLACE_OR_STATUS}|{capital}?+{rest})")
@@ -208,7 +208,7 @@ def count_in_long(text: str, start: int, end: int) -> int:
 
 
 def _may_stress(text: str) -> Callable[[int, int], bool]:
-    """Return what tells at little cost whether a sentence may hold emphasis or inference."""
+    """Return a cheap test whether a sentence may hold emphasis or inference."""
     places = None if scanner is None else _STRESS_NEEDLES.search(text, TextView(text).lower).places
     is_plain = undisguised(text) == text
     if places == [] and is_plain:

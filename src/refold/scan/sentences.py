@@ -92,7 +92,7 @@ def goes_on(text: str, first: int, mark: int, stop: int, end: int) -> bool:
     if stop - mark > 1 or text[mark] != ".":
         return False
     last = text[mark - 1]
-    if "A" <= last <= "Z" or text[mark - 2 : mark] in _ENDS_OF_ABBREVIATIONS:  # seldom
+    if "A" <= last <= "Z" or text[mark - 2 : mark] in _ENDS_OF_ABBREVIATIONS:  # rare
         tail = text[max(first, stop - _LONGEST_ABBREVIATION) : stop]
         if _ABBREVIATION.search(tail):
             return True

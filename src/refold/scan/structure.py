@@ -27,7 +27,7 @@ class Stretch(NamedTuple):
 
 
 _new_stretch: Final = partial(tuple.__new__, Stretch)
-"""Makes a stretch of its values at once, which is faster than naming them."""
+"""Makes a stretch from a tuple, which is faster than passing its fields."""
 
 
 def split_fences(text: str) -> list[Stretch]:
@@ -36,7 +36,7 @@ def split_fences(text: str) -> list[Stretch]:
 
 
 def iter_stretches(text: str) -> Iterator[Stretch]:
-    """Yield the same one by one, for those who need no list of what may be very many."""
+    """Yield the stretches one by one, where a list could be very long."""
     done = 0
     opened = ""  # the marks of the fence that is open
     for start, end in marked_lines(text):
@@ -128,7 +128,7 @@ def jaccard(a: Counter[str], b: Counter[str]) -> float:
 
 
 def lines_missing_from(text: str, other: str) -> list[str]:
-    """Return the lines of *text* that *other* does not have to the letter, in order."""
+    """Return the lines of *text* that *other* does not have verbatim, in order."""
     known = Counter(other.split("\n"))
     missing = []
     for line in text.split("\n"):

@@ -23,7 +23,7 @@ class Notes:
         """What the scanner has seen, see `refold.scan.prefilter`; nothing without it."""
         self._decode: Final = decode
         self._declared: Final = declared
-        """The words that anybody will ask for, if that is known: all of a text take more memory
+        """The only words that will be asked for, if known: all words of a text take more memory
         than the text."""
         self._words: frozenset[bytes] | None = None
 

@@ -54,7 +54,7 @@ class RememberingCounter:
         self._max_chars = max_chars
         self._chars = 0
         self._known: OrderedDict[str, int] = OrderedDict()
-        # Reentrant: who is interrupted where it is let go counts on in the same thread.
+        # Reentrant: a signal handler may count in the thread that it interrupts inside the lock.
         self._lock = threading.RLock()
 
     def __call__(self, text: str) -> int:

@@ -57,7 +57,7 @@ class ExactCounter:
 @lru_cache(maxsize=len(ENCODINGS))
 def _load(name: str) -> tiktoken.Encoding:
     """Build the encoding from our own copy of its vocabulary; immutable, so one is enough."""
-    import tiktoken  # heavy: only who counts exactly pays for it
+    import tiktoken  # heavy, so imported only for exact counts
 
     return tiktoken.Encoding(
         name, pat_str=_PATTERNS[name], mergeable_ranks=_read_ranks(name), special_tokens={}

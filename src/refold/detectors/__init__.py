@@ -188,6 +188,9 @@ def _is_inside(span: Span, taken: list[Span]) -> bool:
 
 
 TABLE: Final = DetectorTable(DETECTORS)
+detect: Final = TABLE.detect
+detect_hard: Final = TABLE.detect_hard
+soft_texts: Final = TABLE.soft_texts
 
 
 def table_of(detectors: Sequence[Detector] | None) -> DetectorTable:
@@ -199,18 +202,3 @@ def table_of(detectors: Sequence[Detector] | None) -> DetectorTable:
         return TABLE
     check_rows("detectors", detectors, Detector, by="reason")
     return TABLE if tuple(detectors) == DETECTORS else DetectorTable(tuple(detectors))
-
-
-def detect(text: str) -> Findings:
-    """Name every reason to treat *text* as more than prose."""
-    return TABLE.detect(text)
-
-
-def detect_hard(text: str) -> Findings:
-    """Name the hard reasons only: they alone decide."""
-    return TABLE.detect_hard(text)
-
-
-def soft_texts(text: str, findings: Findings | None = None) -> tuple[str, ...]:
-    """Return what the soft detectors find in *text*, each text once; see `DetectorTable`."""
-    return TABLE.soft_texts(text, findings)

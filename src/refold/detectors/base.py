@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from refold.scan.prefilter import Needs
+from refold.scan.prefilter import Needs, words_of
 from refold.scan.view import TextView
 
 Span = tuple[int, int]
@@ -44,3 +44,21 @@ def pattern_finder(pattern: re.Pattern[str]) -> Callable[[TextView], Iterator[Sp
             yield found.span()
 
     return find
+
+
+def phrase_finder(phrases: Sequence[str]) -> Callable[[TextView], Iterator[Span]]:
+    """Make a `find` for phrases of ASCII words in lower case, whatever case a text has."""
+    pattern = re.compile(rf"\b(?:{'|'.join(phrases)})\b", re.IGNORECASE)
+
+    def find(view: TextView) -> Iterator[Span]:
+        # Ignoring case, the pattern reads every character; most texts only have a first word.
+        if any(phrase in view.lower for phrase in phrases) or not view.text.isascii():
+            for found in pattern.finditer(view.text):
+                yield found.span()
+
+    return find
+
+
+def first_words(phrases: Sequence[str]) -> Needs:
+    """Return what a text needs to have one of the *phrases*: their first words."""
+    return Needs(words=words_of(" ".join(phrase.split()[0] for phrase in phrases)))

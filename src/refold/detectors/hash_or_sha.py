@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import Final
 
-from refold.detectors.base import Detector, Span
+from refold.detectors.base import Detector, pattern_finder
 from refold.scan.prefilter import Needs
-from refold.scan.view import TextView
 
 _MIN_DIGITS: Final = 40
 """Of a SHA-1; what is shorter may be a number or a word."""
@@ -17,11 +15,9 @@ _MIN_DIGITS: Final = 40
 _HASH: Final = re.compile(rf"[0-9a-fA-F](?<![0-9a-fA-F].)[0-9a-fA-F]{{{_MIN_DIGITS - 1},}}+")
 
 
-def _find(view: TextView) -> Iterator[Span]:
-    for found in _HASH.finditer(view.text):
-        yield found.span()
-
-
 DETECTOR: Final = Detector(
-    reason="hash_or_sha", hard=False, needs=Needs(shapes="[A-Za-z0-9+/]{40}"), find=_find
+    reason="hash_or_sha",
+    hard=False,
+    needs=Needs(shapes="[A-Za-z0-9+/]{40}"),
+    find=pattern_finder(_HASH),
 )

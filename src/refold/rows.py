@@ -42,7 +42,7 @@ class Needs:
 
     def __call__(self, text: str) -> bool:
         """Return whether *text* has all that is needed."""
-        return self.are_met(frame(text), text.count("\n"))
+        return self.are_met(frame(text), text.count("\n") if self.line_breaks else 0)
 
     def are_met(self, framed: str, line_breaks: int) -> bool:
         """Return the same of a text that is *framed*, with so many *line_breaks* of its own."""

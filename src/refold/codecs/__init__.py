@@ -152,19 +152,18 @@ class CodecTable(Table[Codec]):
                 known = ", ".join(self.by_name)
                 raise FormatError(f"no codec is called {name!r}; known are {known}")
             text = self.by_name[name].decode(text)
-        for codec in self._normalizing:
-            if codec.name not in encoded.by:  # the others gave their normal form already
-                text = codec.normal(text)
-        return text
+        return self.normal(text, done=encoded.by)
 
-    def normal(self, text: str) -> str:
+    def normal(self, text: str, *, done: Container[str] = ()) -> str:
         """Return the form in which two texts with the same data are equal.
 
         Terminal noise and blanks at line ends are gone, JSON documents are minified with their
-        numbers and keys as they were. Every other codec gives its text back to the letter.
+        numbers and keys as they were. Every other codec gives its text back to the letter. What the
+        codecs named in *done* wrote is normal already.
         """
         for codec in self._normalizing:
-            text = codec.normal(text)
+            if codec.name not in done and codec.needs(text):
+                text = codec.normal(text)
         return text
 
     def _encode(self, codec: Codec, text: str) -> str | None:

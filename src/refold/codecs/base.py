@@ -40,6 +40,7 @@ class Codec:
     encode: Callable[[str], str | None]
     decode: Callable[[str], str]
     normal: Callable[[str], str] = same
+    """Returns the form in which texts with the same data are equal; asked for by `needs`, too."""
     needs: Needs = Needs()  # noqa: RUF009 - it is immutable
     """What every text that it can shorten holds (`refold.rows.Needs`); by default, anything."""
     sees: Callable[[str], bool] = is_any

@@ -137,7 +137,7 @@ def _minified(value: Json) -> str:
 
 def _normal(text: str) -> str:
     """Return *text* with its JSON documents minified: numbers and order as they were."""
-    return replace_documents(text, find_documents(text), minify) if _NEEDS(text) else text
+    return replace_documents(text, find_documents(text), minify)
 
 
 CODEC: Final = Codec(

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from refold.codecs.base import Codec
+from refold.codecs.base import Codec, same
 from refold.rows import Needs
 
 _CONTROL: Final = re.compile(
@@ -20,13 +20,10 @@ _ERASE: Final = re.compile(r"\x1b\[[012]?K")
 _BLANKS: Final = " \t"
 # It goes from line break to line break: four times as fast as looking for either blank before one.
 _BLANK_END: Final = re.compile(r"\n(?<=[ \t]\n)")
-NEEDS: Final = Needs(("\x1b", "\r", _BLANK_END))
 
 
 def _clean(text: str) -> str:
     """Return *text* as a terminal would show it in the end."""
-    if not NEEDS(text):
-        return text
     if "\x1b" not in text and "\r" not in text:
         return "\n".join([line.rstrip(_BLANKS) for line in text.split("\n")])
     return "\n".join([_clean_line(line) for line in text.split("\n")])
@@ -56,16 +53,11 @@ def _overwritten(layers: list[str]) -> str:
     return top
 
 
-def _encode(text: str) -> str | None:
-    cleaned = _clean(text)
-    return cleaned if cleaned != text else None
-
-
 CODEC: Final = Codec(
     name="terminal",
-    encode=_encode,
-    decode=lambda text: text,
+    encode=_clean,
+    decode=same,
     normal=_clean,
-    needs=NEEDS,
+    needs=Needs(("\x1b", "\r", _BLANK_END)),
     on_one_line=True,
 )

@@ -170,7 +170,9 @@ def sum_up(pieces: Sequence[Piece]) -> list[str]:
     kept, dropped = count_pieces(pieces)
     if kept.reasons and dropped.reasons:
         lines, tokens = kept.lines + dropped.lines, kept.tokens + dropped.tokens
-        amount = f"{kept.lines:,} of {_count(lines, 'line')}, {kept.tokens:,} of {tokens:,} tokens"
+        amount = (
+            f"{kept.lines:,} of {say_count(lines, 'line')}, {kept.tokens:,} of {tokens:,} tokens"
+        )
         return [f"kept {amount}{_why(kept)}", f"dropped {_amount(dropped)}"]
     if kept.reasons:
         return [f"kept all {_amount(kept)}"]
@@ -178,12 +180,8 @@ def sum_up(pieces: Sequence[Piece]) -> list[str]:
 
 
 def _amount(tally: Tally) -> str:
-    lines = f"{_count(tally.lines, 'line')}, " if tally.lines else ""
-    return f"{lines}{_count(tally.tokens, 'token')}{_why(tally)}"
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
+    lines = f"{say_count(tally.lines, 'line')}, " if tally.lines else ""
+    return f"{lines}{say_count(tally.tokens, 'token')}{_why(tally)}"
 
 
 def _why(tally: Tally) -> str:

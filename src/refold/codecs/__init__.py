@@ -1,4 +1,4 @@
-"""The same data in fewer tokens: one codec per file, one ordered table.
+"""Lossless re-encoding in fewer tokens: one codec per file, one ordered table.
 
 Nothing is left out, so nothing needs to be fetched: a language model reads the re-encoded text as
 it is. Each codec proves itself on the very text it is used for, by decoding what it wrote.
@@ -60,11 +60,11 @@ CODECS: Final[tuple[Codec, ...]] = (
     columns.CODEC,
     indent.CODEC,
 )
-"""In the order in which they are applied; each one sees what the one before made of the text."""
+"""In the order in which they are applied, each to the result of the one before."""
 
 _MIN_SHARE: Final = 0.03
 _MIN_TOKENS: Final = 8
-"""What a new form must save of the tokens: below that it is not worth being unfamiliar."""
+"""What a new form must save: less does not justify an unfamiliar notation."""
 _MIN_CHARS: Final = 40
 """A shorter text has hardly `_MIN_TOKENS` to save: it is not tried."""
 
@@ -86,7 +86,7 @@ class CodecTable(Table[Codec]):
     def __init__(self, rows: Sequence[Codec]) -> None:
         super().__init__(rows)
         self.in_parts: Final = tuple(codec for codec in rows if codec.reads_in_parts)
-        """Those for a text of which only parts will be shown."""
+        """Codecs for a text of which only parts will be shown."""
         self.as_a_whole: Final = tuple(codec for codec in rows if not codec.reads_in_parts)
         """The others: lines mean nothing without the ones that they refer to."""
         self._normalizing: Final = [codec for codec in rows if codec.normal is not same]
@@ -205,7 +205,7 @@ class CachedCodecTable(CodecTable):
         self._names: Final = _names_of(self.in_parts), _names_of(self.rows)
         self._results: dict[tuple[str, tuple[str, ...]], Reencoded | None] = {}
         self._encoded: dict[tuple[str, str], str | None] = {}
-        """What a codec made of a text: with some of the codecs first, then with all of them."""
+        """Results of single codecs: a text is encoded with some codecs first, then with all."""
         self._proven: dict[tuple[str, Reencoded], bool] = {}
 
     def reencode(
@@ -234,7 +234,7 @@ class CachedCodecTable(CodecTable):
         return self._encoded[key]
 
     def forget(self) -> None:
-        """Forget everything: the counter has learned."""
+        """Forget everything, because the token counter has changed."""
         self._results.clear()
         self.forget_steps()
 

@@ -28,7 +28,7 @@ def is_any(_text: str) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Codec:
-    """One way to say the same in fewer tokens.
+    """One way to write the same data in fewer tokens.
 
     `encode` returns `None` where it has nothing to do. `decode` undoes `encode` up to `normal`,
     which spells what counts as the same data; it raises `FormatError` for a text that `encode`
@@ -44,11 +44,11 @@ class Codec:
     needs: Needs = Needs()  # noqa: RUF009 - it is immutable
     """What every text that it can shorten holds (`refold.rows.Needs`); by default, anything."""
     sees: Callable[[str], bool] = is_any
-    """A cheap first test of what `needs` cannot say."""
+    """A cheap first test, for what `needs` cannot express."""
     reads_in_parts: bool = True
-    """Whether a line of the new form can be understood without others far above it."""
+    """Whether each line of the new form can be understood without lines far above it."""
     on_one_line: bool = False
-    """Whether it has a use for a text without line breaks."""
+    """Whether it applies to a text without line breaks."""
 
     def applies_to(self, text: str) -> bool:
         """Return, after a cheap test, whether `encode` may find anything in *text*."""
@@ -61,7 +61,7 @@ def count_words(text: str) -> int:
 
 
 def spell_count(count: int) -> str:
-    """Spell how many lines; a sum where one number of three digits would look like a value."""
+    """Spell a number of lines: as a sum, because three digits would look like a value."""
     full, part = divmod(count, _MAX_COUNT)
     return "+".join([str(part)] * (part > 0) + [str(_MAX_COUNT)] * full)
 

@@ -1,4 +1,4 @@
-"""Stretches of lines that come again in the same text: said to follow, not written again.
+"""Stretches of lines that are repeated in the same text: a mark says that they follow.
 
     Traceback (most recent call last):
     [9 lines follow as below the same line above]
@@ -19,13 +19,13 @@ from refold.rows import Needs
 _END: Final = " follow as below the same line above]"
 _MARK: Final = re.compile(r"\[(\d\d?(?:\+99)*) lines" + re.escape(_END))
 _MIN_LINES: Final = 2
-"""Single lines that come again are the business of `repeats`."""
+"""Repeated single lines are left to `repeats`."""
 _MIN_CHARS: Final = 160
 """How many characters a mark must stand for to be worth it."""
 _MIN_ANCHOR: Final = 10
-"""A line shorter than this does not say where it stands."""
+"""Shorter lines do not identify a place."""
 _MIN_TEXT: Final = 2 * _MIN_CHARS
-"""In a shorter text no stretch that is worth a mark stands twice."""
+"""A shorter text cannot contain a stretch twice that is worth a mark."""
 
 
 class LineIndex:
@@ -56,7 +56,7 @@ class LineIndex:
         self._lines.append(None)
 
     def knows_any(self, lines: Iterable[str]) -> bool:
-        """Return whether one of *lines* was seen that says where it stands."""
+        """Return whether one of *lines* that identify a place was seen."""
         return not self._first.keys().isdisjoint(lines)
 
     def place_below(self, line: str) -> int | None:
@@ -72,6 +72,11 @@ class LineIndex:
     def at(self, place: int) -> str | None:
         """Return the line at *place*; `None` if none was seen there."""
         return self._lines[place] if place < len(self._lines) else None
+
+    def stretch(self, place: int, size: int) -> list[str] | None:
+        """Return *size* lines from *place* on; `None` if so many were not seen in a row there."""
+        lines = [line for line in self._lines[place : place + size] if line is not None]
+        return lines if len(lines) == size else None
 
     def count_equal(self, lines: Sequence[str], start: int, place: int) -> int:
         """Count how many of *lines* from *start* on are those seen from *place* on."""
@@ -106,7 +111,7 @@ def _encode(text: str) -> str | None:
 
 
 def _has_stretch_twice(lines: list[str]) -> bool:
-    """Return whether a line that a mark may stand below comes again with the lines below it."""
+    """Return whether a line that identifies a place is repeated with the lines below it."""
     anchors = [line for line in lines if len(line) >= _MIN_ANCHOR]
     if len(set(anchors)) == len(anchors):
         return False
@@ -132,11 +137,10 @@ def _decode(text: str) -> str:
         below = index.place_below(out[-1]) if out else None
         if below is None:
             raise unreadable(CODEC.name, line)
-        for place in range(below, below + read_count(mark[1])):
-            seen = index.at(place)
-            if seen is None:
-                raise unreadable(CODEC.name, line)
-            out.append(seen)
+        stretch = index.stretch(below, read_count(mark[1]))
+        if stretch is None:
+            raise unreadable(CODEC.name, line)
+        out += stretch
         index.break_off()
     return "\n".join(out)
 

@@ -21,8 +21,6 @@ _MARK: Final = "[columns "
 _HEADING: Final = re.compile(r"\[columns ([<>]{2,99}), (\d{1,2}) apart\]")
 _MIN_ROWS: Final = 3
 """Two lines are aligned by chance. From 2 to 6 the recorded results are the same."""
-_GAPS: Final = re.compile(rf"(?:\n *+[^ \n]++(?: [^ \n]++)*+ {{2,}}+[^ \n][^\n]*+){{{_MIN_ROWS}}}")
-"""Lines below each other with more than a blank between words."""
 _MAX_COLUMNS: Final = 99
 """The most that `_HEADING` reads back, like the next; no table for people has more."""
 _MAX_GAP: Final = 99
@@ -30,9 +28,12 @@ _MAX_GAP: Final = 99
 
 
 def _encode(text: str) -> str | None:
+    all_lines = text.split("\n")
+    if sum(["  " in line.strip(" ") for line in all_lines]) < _MIN_ROWS:
+        return None
     out: list[str] = []
     found = False
-    for is_block, lines in cut_blocks(text.split("\n"), _has_gap):
+    for is_block, lines in cut_blocks(all_lines, _has_gap):
         may_be = is_block and len(lines) >= _MIN_ROWS and _sides(lines[:_MIN_ROWS])
         rows = [_CELL.findall(line) for line in lines] if may_be else []
         heading = _heading(lines, rows) if rows else None
@@ -112,5 +113,5 @@ CODEC: Final = Codec(
     name="columns",
     encode=_encode,
     decode=_decode,
-    needs=Needs("  ", _GAPS, lacks=("\t", _MARK), line_breaks=_MIN_ROWS - 1),
+    needs=Needs("  ", lacks=("\t", _MARK), line_breaks=_MIN_ROWS - 1),
 )

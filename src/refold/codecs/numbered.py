@@ -85,5 +85,5 @@ CODEC: Final = Codec(
     name="numbered",
     encode=_encode,
     decode=_decode,
-    needs=Needs("\n ", _PADDED_BELOW, line_breaks=_MIN_LINES),
+    needs=Needs(_PADDED_BELOW, line_breaks=_MIN_LINES),
 )

@@ -1,4 +1,4 @@
-"""Lines that were shown before in the same conversation: said to follow, not shown again.
+"""Lines that were shown before in the same conversation: a mark says that they follow.
 
     def put(self, job: Job, priority: int) -> None:
     [31 lines follow as below the same line in an earlier message]
@@ -14,7 +14,7 @@ are numbered, the numbers are no part of the comparison; they count on:
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import count
 from types import MappingProxyType
 from typing import Final, NamedTuple
@@ -24,13 +24,14 @@ from refold.codecs.blocks import LineIndex
 
 _END: Final = " follow as below the same line in an earlier message]"
 _MARK: Final = re.compile(
-    r"\[(?:(\d\d?(?:\+99)*) lines?|lines? (\d{1,7})(?:–(\d{1,7}))?)" + re.escape(_END)
+    r"\[(?<![^\n]\[)(?:(\d\d?(?:\+99)*) lines?|lines? (\d{1,7})(?:–(\d{1,7}))?)"
+    rf"{re.escape(_END)}(?![^\n])"
 )
 _NUMBERED: Final = re.compile(r"(?=[ 0-9])( *+)(\d{1,7})(?:([→\t:|-])|$)")
 _NUMBERED_BELOW: Final = re.compile(r"\n *+\d{1,7}(?:[→\t:|-]|\n|\Z)")
 _STARTS: Final = frozenset(" 0123456789")
 _NO_NUMBER: Final = -2
-"""Counts on to no line."""
+"""A number that no line follows."""
 _NO_NUMBERS: Final[Mapping[int, int]] = MappingProxyType({})
 _MIN_CHARS: Final = 120
 """How many characters a mark must stand for to be worth it."""
@@ -125,27 +126,28 @@ class Shown:
 
         Raises `FormatError` if they had not.
         """
-        out: list[str] = []
-        for line in short.split("\n"):
-            mark = _MARK.fullmatch(line) if line.endswith(_END) else None
-            if mark is None:
-                out.append(line)
+        pieces: list[str] = []
+        done = 0
+        for mark in _MARK.finditer(short):
+            before = short[done : mark.start()]
+            if before == "\n" and pieces:  # it is right below what another mark stands for
+                above = pieces[-1].rpartition("\n")[2]
             else:
-                out += self._below(out[-1] if out else "", mark)
-        return "\n".join(out)
+                above = before[:-1].rpartition("\n")[2]
+            pieces += (before, "\n".join(self._below(above, mark)))
+            done = mark.end()
+        return "".join(pieces) + short[done:]
 
-    def _below(self, line: str, mark: re.Match[str]) -> Iterator[str]:
-        """Yield the lines that *mark*, below *line*, stands for."""
+    def _below(self, line: str, mark: re.Match[str]) -> list[str]:
+        """Return the lines that *mark*, below *line*, stands for."""
         counted, first, last = mark.groups()
         numbers = None if counted else _Numbers(line)
         size = read_count(counted) if counted else int(last or first) - int(first) + 1
         place = self._index.place_below(numbers.body if numbers else line)
-        if place is None:
+        bodies = self._index.stretch(place, size) if place is not None else None
+        if not bodies:
             raise unreadable("shown", mark[0])
-        for body in map(self._index.at, range(place, place + size)):
-            if body is None:
-                raise unreadable("shown", mark[0])
-            yield numbers.next(body) if numbers else body
+        return list(map(numbers.next, bodies)) if numbers else bodies
 
 
 class _Numbers:

@@ -1,4 +1,4 @@
-"""What a tool call does with files: by the name of the tool, by its script, by its patch."""
+"""What a tool call does to files, judged by the tool's name, its script or its patch."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ from refold.files.shell_programs import is_patch, may_hold_patch, patched_files
 from refold.messages.message import Call
 from refold.scan.items import Shape, find_items, shape_of
 
-# The name of a tool says what it does; its result says whether that succeeded.
+# A tool's name says what it does; its result says whether that succeeded.
 _WRITES: Final = re.compile(r"(?i)write|edit|replace|create|patch|insert|update|append|save")
 _SHELL: Final = re.compile(r"(?i)bash|(?<!power)shell|terminal|exec|command|cmd|\A(?:run|sh|zsh)\Z")
 _READS: Final = re.compile(r"(?i)read|view|open|cat|get|show|fetch")
 _COMMAND: Final = re.compile(r'"command":\s?"(\w++)"')
-"""Arguments by which one tool both reads and writes: their value says which."""
+"""An argument of tools that both read and write: its value says which."""
 _TARGET: Final = re.compile(
     r'"(?:file|path|target|dest|to|uri|notebook)[\w-]*+"\s*+:\s*+"([^"\\\s]++)"'
 )
 _VALUE: Final = re.compile(r'"([^"\\\s]++)"')
 _PATHS: Final = (Shape.PATH, Shape.DOTTED)
 _SEEN: Final = 300
-"""How much is looked at of arguments, at either end, to find a path."""
+"""Characters at either end of the arguments that are searched for a path."""
 _SCRIPTS: Final = ("command", "cmd", "script", "input", "patch")
 _DIRECTORIES: Final = ("workdir", "cwd", "working_directory", "dir_path")
 _SHELLS: Final = frozenset({"bash", "sh", "zsh", "dash"})
 
 
 def effects_of(call: Call) -> tuple[Effects | None, str | None]:
-    """Return what a call does if it succeeds, and the directory that it names for that.
+    """Return what a call does if it succeeds, and the working directory that it names.
 
-    There is none if it has nothing to do with a shell and with where that is.
+    The directory is `None` where the call runs nothing in a shell.
     """
     tool, arguments = call.name, call.spelled
     is_write = _WRITES.search(tool) is not None
@@ -49,7 +49,7 @@ def effects_of(call: Call) -> tuple[Effects | None, str | None]:
 
 
 class CallEffects:
-    """What `effects_of` tells of calls; those that say the same are looked at once."""
+    """`effects_of` with a cache by the text of the call."""
 
     __slots__ = ("_found",)
 
@@ -57,7 +57,7 @@ class CallEffects:
         self._found: dict[str, tuple[Effects | None, str | None]] = {}
 
     def of(self, call: Call) -> tuple[Effects | None, str | None]:
-        """Return what *call* does if it succeeds, and where."""
+        """Return the effects of *call* if it succeeds, and its working directory."""
         found = self._found.get(call.text)
         if found is None:
             found = self._found[call.text] = effects_of(call)
@@ -65,7 +65,7 @@ class CallEffects:
 
 
 def _tool(arguments: str, *, is_write: bool) -> Effects | None:
-    """Return what a tool does that is made for reading or for writing files."""
+    """Return the effects of a tool that is made for reading or writing files."""
     seen = arguments if len(arguments) <= 2 * _SEEN else arguments[:_SEEN] + arguments[-_SEEN:]
     command = _COMMAND.search(seen) if is_write else None
     if command is not None:
@@ -80,7 +80,7 @@ def _touching(paths: Iterable[str], *, is_write: bool) -> Effects:
 
 
 def _script(call: Call) -> tuple[str | list[str], str]:
-    """Return the script or the words of a command in the arguments, and where it runs."""
+    """Return the script or command words in the arguments, and the working directory."""
     values = call.arguments
     if values is None:
         return "", ""
@@ -96,7 +96,7 @@ def _script(call: Call) -> tuple[str | list[str], str]:
 
 
 def _run(script: str | Sequence[str]) -> Effects | None:
-    """Return what a command does: a script, or words, which mostly give a script to a shell."""
+    """Return the effects of a command: a script, or words, mostly of a shell with a script."""
     if isinstance(script, str):
         if is_patch(script):
             return _touching(patched_files(script), is_write=True)
@@ -108,9 +108,9 @@ def _run(script: str | Sequence[str]) -> Effects | None:
 
 
 def _paths(arguments: str) -> frozenset[str]:
-    """Return what looks like a file: a whole value of JSON, or any word of other arguments.
+    """Return what looks like a path: a JSON value, or any word of other arguments.
 
-    Where a name tells which value is meant, no other is.
+    Where a key says which value is the path, no other value counts.
     """
     found = _TARGET.findall(arguments)
     if not found:

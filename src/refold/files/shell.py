@@ -1,7 +1,7 @@
-"""Which files a shell script reads and writes: what its commands say, if they were done.
+"""Which files a shell script reads and writes if its commands succeed.
 
-Only programs of which that is certain are known. What an unknown program does to files cannot be
-tell, but where its output goes is the shell's business: a redirection is a write like any other.
+Only programs whose effects are certain are known. What an unknown program does to files cannot be
+told, but a redirection of its output is a write like any other.
 """
 
 from __future__ import annotations
@@ -23,37 +23,37 @@ from refold.files.shell_programs import (
 from refold.files.shell_script import Command, Step, Word, read_script
 
 _FILTERS: Final = frozenset({*READERS, "sed", "grep", "egrep", "fgrep", "rg", "tee"})
-"""Programs that show of their input what they were asked for."""
+"""Programs that print the part of their input that was asked for."""
 _SILENT: Final = frozenset(
     "cd echo printf pwd true : set export mkdir touch chmod sleep rm unlink mv cp truncate".split()
 )
-"""Programs that show nothing that is not in the script."""
+"""Programs that print nothing but what the script itself contains."""
 _EDITORS: Final = frozenset({"sed", "perl"})
-"""Programs that show nothing if they change files in their places."""
+"""Programs that print nothing when they edit files in place."""
 _ASKING: Final = frozenset("test [ grep egrep fgrep rg diff cmp which type false".split())
-"""Programs that may say no without a word: then what comes after `&&` is not done."""
+"""Programs that may fail silently, so that what follows `&&` is not run."""
 _LEAVING: Final = frozenset({"cd", "pushd", "popd", "source", ".", "eval"})
-"""After these the current directory is unknown."""
+"""Programs after which the current directory is unknown."""
 
 _MATTERS: Final = re.compile(
     rf">|\. |\b(?:{'|'.join(sorted({*READERS, *WRITERS, *_LEAVING} - {'.'}))})\b"
 )
-"""A script without any of these does nothing that can be told."""
+"""A script without any of these has no effect that could be derived from it."""
 _LONGEST: Final = 1_000
-"""A longer path is not looked at."""
+"""Longer paths are ignored."""
 _MOST: Final = 200
-"""Of more files than this it is not noted which."""
+"""Files beyond this number are not recorded."""
 
 
 class Touch(NamedTuple):
-    """A file that is read or written; the path leads from the directory where that begins."""
+    """A file that is read or written; its path is relative to where the script starts."""
 
     path: str
     is_write: bool
     is_told: bool = True
-    """Whether an exit status of 0 says that it was done."""
+    """Whether an exit status of 0 proves that it happened."""
     is_asked: bool = False
-    """Whether it may be left undone though nothing goes wrong."""
+    """Whether it may be skipped without an error."""
 
 
 @dataclass(slots=True)
@@ -62,12 +62,12 @@ class Effects:
 
     touched: list[Touch] = field(default_factory=list)
     shows_files: bool = True
-    """Whether it shows nothing but the files that it reads."""
+    """Whether it prints nothing but the files that it reads."""
     directory: str | None = ""
-    """Where the shell is afterwards, from where it was; `None` if that is unknown."""
+    """The working directory afterwards, relative to where it started; `None` if unknown."""
 
     def read(self, file: Word) -> None:
-        """Note that *file* is shown."""
+        """Record that *file* is printed."""
         path = self._path(file)
         if path is None:
             self.shows_files = False
@@ -75,13 +75,13 @@ class Effects:
             self.touched.append(Touch(path, is_write=False))
 
     def write(self, file: Word, *, is_told: bool, is_asked: bool) -> None:
-        """Note that *file* is written, if it can be told which that is."""
+        """Record that *file* is written, if its path is known."""
         path = self._path(file)
         if path is not None:
             self.touched.append(Touch(path, True, is_told, is_asked))
 
     def move(self, target: Word) -> None:
-        """Note that the shell goes to another directory."""
+        """Record a change of the working directory."""
         self.directory = None if target.text.startswith("-") else self._path(target)
 
     def _path(self, file: Word) -> str | None:
@@ -106,7 +106,7 @@ def read_effects(script: str) -> Effects | None:
 
 
 def argv_effects(words: Sequence[str]) -> Effects:
-    """Return what a program does to files that is called without a shell."""
+    """Return what a program called without a shell does to files."""
     command = Command([Word(word) for word in words], [], [])
     effects = Effects()
     _follow(Step([[command]], is_sure=True), effects, is_last=True)
@@ -114,7 +114,7 @@ def argv_effects(words: Sequence[str]) -> Effects:
 
 
 def _follow(step: Step, effects: Effects, *, is_last: bool) -> None:
-    """Note what a step does."""
+    """Record the effects of a step."""
     is_asked = False
     for pipeline in step.pipelines:
         calls = [call_of(command) for command in pipeline]
@@ -135,14 +135,14 @@ def _follow(step: Step, effects: Effects, *, is_last: bool) -> None:
 
 
 def _is_silent(call: Call) -> bool:
-    """Tell whether *call* shows nothing that does not stand in the script."""
+    """Return whether *call* prints nothing but what the script itself contains."""
     if call.program in _SILENT:
         return True
     return call.program in _EDITORS and any(True for _ in files_written(call))
 
 
 def _show(calls: Sequence[Call], effects: Effects) -> None:
-    """Note the files that a pipeline shows, or that it shows something else."""
+    """Record the files that a pipeline prints, or that it prints something else."""
     first, *rest = calls
     files = files_shown(first)
     speaks = bool(files) or first.program in _SILENT or bool(first.command.bodies)
@@ -153,7 +153,7 @@ def _show(calls: Sequence[Call], effects: Effects) -> None:
 
 
 def _is_redirected(command: Command) -> bool:
-    """Tell whether the output of *command* goes into a file."""
+    """Return whether the output of *command* goes into a file."""
     return any(
         redirect.stream in ("", "1", "&") and _is_output(redirect.sign, redirect.target)
         for redirect in command.redirects

@@ -1,6 +1,6 @@
-"""What programs of the shell write, and which files they show: one function a program.
+"""Which files shell programs write and print: one function per program.
 
-Of a patch, the headers name the files that it changes; what its lines mention says nothing.
+The headers of a patch name the files that it changes; paths in its lines do not count.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ READERS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("bat", "batcat"), "rlH"),
     "nl": "bdfhilnsvw",
 }
-"""Programs that show files as they are, and their options that take a value."""
+"""Programs that print files unchanged, and their options that take a value."""
 _LONG: Final = frozenset(
     "--lines --bytes --line-range --language --style --theme --expression --file --size "
     "--reference --source --suffix".split()
 )
 """Long options that take the next word as their value."""
 _SHOWS_LINES: Final = re.compile(r"[0-9$/]")
-"""How a script of `sed -n` begins that prints lines as they are: with their place."""
+"""How a `sed -n` script that prints lines unchanged begins: with an address."""
 _MAY_LEAVE: Final = tuple("t n i u --target-directory --no-clobber --interactive --update".split())
 """Options with which `mv` and `cp` may leave a file as it is, or name the target elsewhere."""
 _ASSIGNMENT: Final = re.compile(r"[A-Za-z_]\w*+=")
@@ -37,7 +37,7 @@ _MARKED: Final = re.compile(
 _UNIFIED: Final = re.compile(r"^--- ([^\t\n]*+)[^\n]*+\n\+\+\+ ([^\t\n]*+)", re.MULTILINE)
 _NO_FILE: Final = "/dev/null"
 _WRAPPERS: Final = frozenset({"sudo", "command", "builtin", "env", "nohup", "exec"})
-"""Programs that run the one that is named after them."""
+"""Programs that run the program named by their arguments."""
 
 
 class Call(NamedTuple):
@@ -49,7 +49,7 @@ class Call(NamedTuple):
 
 
 def call_of(command: Command) -> Call:
-    """Return the program that *command* runs in the end."""
+    """Return the program that *command* actually runs, without wrappers and assignments."""
     words = command.words
     start = 0
     while start < len(words) - 1 and (
@@ -68,7 +68,7 @@ def files_written(call: Call) -> Iterator[Word]:
 
 
 def files_shown(call: Call) -> list[Word]:
-    """Return the files that a program shows as they are."""
+    """Return the files that a program prints unchanged."""
     if call.program == "sed":
         options, operands = _parse(call.words, "efl", rest="i")
         is_quiet = not _has_no(options, "n", "--quiet", "--silent")
@@ -86,7 +86,7 @@ def files_shown(call: Call) -> list[Word]:
 def _parse(
     words: Sequence[Word], takes: str = "", *, rest: str = ""
 ) -> tuple[dict[str, str], list[Word]]:
-    """Part *words* into options and operands.
+    """Split *words* into options and operands.
 
     The letters in *takes* are followed by a value; to those in *rest* it can only be attached.
     """
@@ -226,17 +226,17 @@ def _apply_patch(call: Call) -> Iterator[Word]:
 
 
 def is_patch(text: str) -> bool:
-    """Tell whether *text* is a patch in the shape of `apply_patch`."""
+    """Return whether *text* is a patch in the format of `apply_patch`."""
     return text.lstrip().startswith(_BEGIN)
 
 
 def may_hold_patch(text: str) -> bool:
-    """Tell whether such a patch may stand anywhere in *text*."""
+    """Return whether *text* may contain such a patch."""
     return _BEGIN in text
 
 
 def patched_files(text: str) -> list[str]:
-    """Return the files that a patch in the shape of `apply_patch` changes."""
+    """Return the files that a patch in the format of `apply_patch` changes."""
     return [name.strip() for name in _MARKED.findall(text)]
 
 

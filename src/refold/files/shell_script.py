@@ -1,7 +1,7 @@
-"""A shell script, read as simple commands: their words, their redirections, and what joins them.
+"""Parse a shell script into simple commands: words, redirections and the operators between them.
 
-Only what can be read with certainty is: a script with loops, conditions, functions or subshells, or
-with an unclosed quotation, is not read at all.
+Only what can be parsed with certainty is: a script with loops, conditions, functions, subshells or
+an unclosed quotation is rejected as a whole.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ _PATTERN: Final = re.compile(r"[*?\[{]")
 _EXPANSION: Final = re.compile(r"`|\$[\w({@*#?!$'\"-]")
 _VARIABLE: Final = re.compile(r"\$(?:\w++|[@*#?!$-])")
 _ESCAPE: Final = re.compile(r"\\([\\$`\"\n])")
-"""What a backslash takes its meaning from between double quotes."""
+"""What a backslash escapes between double quotes."""
 _STOP: Final = re.compile(r"[\"'`(){}\\]")
 _JOINTS: Final = frozenset({"|", "|&", "&&", "||"})
 _BREAKS: Final = frozenset({"", ";", "\n"})
 _ENDS: Final = frozenset(" \t\r\n|&;<>()")
 _ENDS_PLAIN: Final = _ENDS | {""}
-"""What follows a word without quotation marks; most are that."""
+"""What follows an unquoted word, as most words are."""
 _CLOSERS: Final = {"(": ")", "{": "}"}
 _MOST_WORDS: Final = 5_000
-"""Longer scripts are not read; the texts that stand in them do not count."""
+"""Longer scripts are rejected; here-documents do not count."""
 _RESERVED: Final = frozenset(
     "if then elif else fi for while until do done case esac select function { } ! [[ coproc "
     "time".split()
@@ -58,23 +58,23 @@ class Command(NamedTuple):
     words: list[Word]
     redirects: list[Redirect]
     bodies: list[str]
-    """The texts that stand in the script as its input."""
+    """The here-documents that are its input."""
 
 
 class Step(NamedTuple):
-    """Pipelines of which each runs only if the one before succeeded."""
+    """Pipelines joined by `&&` or `||`."""
 
     pipelines: list[list[Command]]
     is_sure: bool
-    """False if it runs in the background, or if one of them may run because another failed."""
+    """False if it runs in the background, or if one may run because another failed."""
 
 
 class _UnreadableError(Exception):
-    """The script cannot be read statically."""
+    """The script cannot be parsed statically."""
 
 
 def read_script(script: str) -> list[Step] | None:
-    """Return the steps of *script*, or `None` if they cannot be told for certain."""
+    """Return the steps of *script*, or `None` if it cannot be parsed with certainty."""
     try:
         return list(_steps(_Reader(script)))
     except _UnreadableError:
@@ -106,18 +106,18 @@ def _steps(reader: _Reader) -> Iterator[Step]:
 
 
 class _Reader:
-    """Goes through a script once."""
+    """Parses a script in one pass."""
 
     def __init__(self, script: str) -> None:
         self._text = script
         self._at = 0
         self._left = _MOST_WORDS
         self._awaited: list[tuple[str, bool, Command]] = []
-        """Texts that follow on the next lines: their last line, whether tabs may stand before it,
-        and whose input they are."""
+        """Here-documents that start on the next line: their end mark, whether tabs may precede it,
+        and the command that reads them."""
 
     def read_command(self) -> tuple[Command, str]:
-        """Return what stands before the next operator, and that; none is left at the end."""
+        """Return the command before the next operator, and the operator; "" at the end."""
         command = Command([], [], [])
         while self._left:
             self._left -= 1
@@ -158,7 +158,7 @@ class _Reader:
             command.redirects.append(Redirect(stream, sign, target))
 
     def _take_bodies(self) -> None:
-        """Give the texts that begin here to the commands that wait for them."""
+        """Hand the here-documents that start here to their commands."""
         text = self._text
         for last_line, may_indent, command in self._awaited:
             start = self._at
@@ -175,7 +175,7 @@ class _Reader:
         self._awaited = []
 
     def _word(self) -> Word:
-        """Read a word: what is plain, quoted, escaped or left to the shell, without a blank."""
+        """Read a word made of plain, quoted, escaped and expanded parts."""
         text, start = self._text, self._at
         plain = _PLAIN.match(text, start)
         if plain is not None and text[plain.end() : plain.end() + 1] in _ENDS_PLAIN:
@@ -209,7 +209,7 @@ class _Reader:
         return Word("".join(parts), is_known)
 
     def _quoted(self, end: int) -> str:
-        """Return what stands between the sign here and the one at *end*, and go on behind that."""
+        """Return what is between the quote here and the one at *end*, and move past that."""
         inner = self._text[self._at + 1 : end]
         self._at = end + 1
         return inner

@@ -75,7 +75,7 @@ KINDS: Final[tuple[Kind, ...]] = (
 """The first kind that claims a text has it; the last one claims all."""
 
 _PLAIN_LINE: Final = re.compile(r"[^\n{\[<:]{0,1000}+\Z")
-"""One line without what other kinds begin with: most answers of one word or sentence."""
+"""One line without a sign that other kinds begin with: most answers of a word or a sentence."""
 _ROWS_END: Final = re.compile(r"(?<=\n)\]")
 
 
@@ -144,7 +144,7 @@ table_of: Final = TABLE.choose
 
 
 def _set_rows_apart(text: str, pieces: Pieces) -> Pieces:
-    """Let the names of cells lead the rows below them, and nothing that is below those."""
+    """Make each header of rows lead the rows below it, and nothing after them."""
     names = list(ROWS_OF.finditer(text))
     closing = (found.start() for found in _ROWS_END.finditer(text))
     return begin_below(set_apart(pieces, names, COLUMNS), closing)

@@ -20,10 +20,10 @@ NEEDLES: Final = (
     *("undefined reference", "alert]", "emerg]"),
     *("fehler", "erreur", "ошибка", "错误", "錯誤", "エラー", "오류", "警告"),
 )
-"""In small letters; one of these is in every line of a program's output that reports an error."""
+"""Lower case; every line of program output that reports an error contains one of these."""
 
 _BY_RARITY: Final = "xkvbpgwyfmucldrhsnioate "
-"""The letters of needles in English, rare ones first; signs are rarer still."""
+"""Letters by their frequency in English, rare ones first; other characters are rarer still."""
 
 
 def _from_rarest(needles: Iterable[str]) -> str:
@@ -41,14 +41,14 @@ def _from_rarest(needles: Iterable[str]) -> str:
 
 
 ANY_NEEDLE: Final = re.compile(_from_rarest(filter(str.isascii, NEEDLES)))
-"""What one of the needles has in its midst; for those in other scripts there is the next."""
+"""Finds the ASCII needles; `FOREIGN_NEEDLES` has those in other scripts."""
 _TELLING: Final = 5
-"""So many letters of a needle rule out nearly as many texts as all of them, and fit into a machine
-word with those of a dozen others."""
+"""This many letters of a needle rule out nearly as many texts as all of them, and a dozen such
+parts fit into a machine word."""
 
 
 def _telling_part(needle: str) -> str:
-    """Return the rarest letters of *needle* that stand together, as a shape in any case."""
+    """Return the rarest adjacent letters of *needle*, as a shape for `Needs`, in either case."""
     starts = range(max(1, len(needle) - _TELLING + 1))
     parts = [needle[start : start + _TELLING] for start in starts]
     rarest = min(parts, key=lambda part: sum(map(_BY_RARITY.find, part)))
@@ -56,7 +56,7 @@ def _telling_part(needle: str) -> str:
 
 
 NEEDS: Final = Needs(shapes="|".join(map(_telling_part, filter(str.isascii, NEEDLES))))
-"""What every ASCII text has that holds a needle."""
+"""What every ASCII text with a needle contains."""
 FOREIGN_NEEDLES: Final = tuple(needle for needle in NEEDLES if not needle.isascii())
 
 _NAME: Final = r"[A-Za-z_][A-Za-z0-9_.$]{0,120}+"
@@ -65,18 +65,18 @@ _RAISED: Final = (
     r"(?:\([^\n()]{0,80}+\)| \[\w{1,60}+\])?"
 )
 _TOLD: Final = r"(?![\w.]++[;,]$)\S"
-"""What is said after `error:`; a single word with a comma is a member of some object."""
+"""What follows `error:`; a single word with a comma is a member of some object."""
 _REASON: Final = any_of(
     r"No such file or directory|[Pp]ermission denied|Operation (?:not permitted|timed out)",
     r"[Cc]onnection (?:refused|reset by peer|timed out)|Broken pipe|No space left on device",
     r"[Aa]ddress already in use|Out of memory",
 )
-"""What a system says when it refuses."""
+"""Error messages of an operating system."""
 _COULD_NOT: Final = any_of(
     r"(?:[Cc]ould not|[Cc]ouldn't|[Cc]annot|[Uu]nable to|[Ff]ailed to) \w", r"[Ff]ailed with \w"
 )
 _SIGNAL: Final = r"(?:Killed|Aborted|Bus error|Segmentation fault)(?=\r?$| {4}| \(core dumped\))"
-"""How a shell says that a program was ended from outside."""
+"""How a shell reports that a program was killed by a signal."""
 _NOT_ZERO: Final = r"-?[1-9][0-9]*+(?![0-9.])"
 
 _BAD_EXIT: Final = any_of(
@@ -108,7 +108,7 @@ IN_SOURCE: Final = re.compile(
     r"\n(?=[A-Za-z<_./-])"
     rf"(?:(?P<error>{_ERROR_START})|(?P<exit>{_BAD_EXIT})|(?P<warning>{_WARNING_START}))"
 )
-"""Where a line starts, in any text, that says that something went wrong; after a line break."""
+"""The start of a line that reports a problem, in any text, with the line break before it."""
 
 _OUTPUT_START: Final = re.compile(
     r"(?:[ \t>|+]++|\x1b\[[0-9;]*+m|E {2,}+)*+"  # what traces, colours and test runners put first
@@ -149,7 +149,7 @@ _OUTPUT: Final = re.compile(
 ERROR_FIELD: Final = r"(?:errors?|error_?[Mm]essage|exception|stderr)"
 LEVEL_FIELD: Final = r"(?:level|severity|levelname|lvl)"
 EXIT_FIELD: Final = r"(?:exit_?[Cc]ode|returncode|exit_?[Ss]tatus)"
-"""Names of fields that report errors, how bad something is, and how a program ended."""
+"""Names of fields with errors, severities and exit statuses."""
 PLAIN_FIELD: Final = re.compile(
     r"[{ \n](?:(?P<error>"
     + any_of(
@@ -159,7 +159,7 @@ PLAIN_FIELD: Final = re.compile(
     )
     + rf")|(?P<warning>{LEVEL_FIELD}(?:=(?i:warn|warning)\b|:40\b))|(?P<exit>{EXIT_FIELD}:-?[1-9]))"
 )
-"""A field that reports an error, in JSON as `refold.codecs` spells it, and the sign before it."""
+"""A field that reports an error, in JSON as `refold.codecs` writes it, and the character before."""
 MAY_TELL: Final = re.compile(any_of(ERROR_FIELD, LEVEL_FIELD, EXIT_FIELD, "status", "success"))
 """The name of such a field."""
 
@@ -168,7 +168,7 @@ FRAME: Final = re.compile(
     r"\.\.\. [0-9]++ (?:more|common)|[0-9]++: [ \t]*+\S"
     r"|(?:/|[A-Za-z]:\\|[\w.-]++/)[^\n:]{1,300}+:[0-9]++(?:[: ]|$)|from \S{1,300}+:[0-9]++:in )"
 )
-"""A line that names a place in the code: JavaScript and Java, Python, Rust, Go, Ruby."""
+"""A stack frame of JavaScript, Java, Python, Rust, Go or Ruby."""
 
 LIBRARY: Final = re.compile(
     r"site-packages|dist-packages|/lib(?:64)?/python[0-9]|<frozen |node_modules|node:internal"
@@ -177,7 +177,7 @@ LIBRARY: Final = re.compile(
     r"|org\.apache|org\.mockito|reactor|io\.netty)\.|\bstd::|\bcore::|\bruntime\.|testing\.tRunner"
     r"|\.\.\. [0-9]++ (?:more|common)|rust_begin_unwind|at (?:System|Microsoft)\."
 )
-"""A frame in code that is not the user's."""
+"""A frame in library code."""
 
 GRADES: Final = {"error": ERROR, "warning": WARNING, "exit": EXIT}
 """By the names of the groups above."""

@@ -52,12 +52,12 @@ from refold.scan.prefilter import Prefilter
 
 _TO_LOWER: Final = str.maketrans(ascii_uppercase, ascii_lowercase)
 _JSON_LINES: Final = "JSON lines "
-"""How `refold.codecs` begins to say records that stood on lines of their own."""
+"""How `refold.codecs` marks records that stood on lines of their own."""
 _UTF_8: Final = ("utf-8", "surrogatepass")
 _TRACE_LINES: Final = 40
 """A trace is followed for this many lines."""
 _BEFORE: Final = 160
-"""How much of a long line before a needle is looked at."""
+"""Characters of a long line before a needle that are looked at."""
 _DIGITS: Final = b"0123456789"
 _PLACE: Final = attrgetter("place")
 _PREFILTER: Final = None if scanner is None else Prefilter([NEEDS], scanner)
@@ -83,12 +83,12 @@ class ErrorSpan(NamedTuple):
 
 
 def split_source(text: str, marks: GradesByLine) -> Pieces:
-    """Cut a text that may talk about errors: by line, by *marks*, by what went wrong."""
+    """Cut a text that may merely mention errors, by line; *marks* are known grades of lines."""
     return tile(text, marks, settle(text, find_in_source(text), marks))
 
 
 def split_output(text: str, marks: GradesByLine) -> Pieces:
-    """Cut what a program wrote: by line, by *marks*, by what went wrong."""
+    """Cut the output of a program by line; *marks* are known grades of lines."""
     return tile(text, marks, settle(text, find_in_output(text), marks))
 
 
@@ -104,7 +104,7 @@ def settle(text: str, errors: Iterable[ErrorSpan], marks: GradesByLine) -> list[
         errors = sorted((*errors, *_find_in_rows(text)), key=_PLACE)
     spots: list[Spot] = []
     said: dict[bytes, list[int]] = {}
-    """What was said, without numbers, and where, as `count_repeats` has it."""
+    """Messages without their numbers, and where each occurs, as `count_repeats` takes them."""
     seen: set[str] = set()
     followed = -1
     for place, start, end, grade in errors:
@@ -186,17 +186,17 @@ def _mark_frame(line: str, pos: int, grade: Grade, marks: GradesByLine, seen: se
 
 
 def _without_numbers(line: str, grade: Grade) -> bytes:
-    """Return what *line* says without its times, ids and counts; of an exit the number is all."""
+    """Return *line* without its times, ids and counts; of an exit only the number matters."""
     return line.strip().encode(*_UTF_8) if grade is EXIT else without_digits(line).strip()
 
 
 def without_digits(text: str) -> bytes:
-    """Return *text* without its digits, to be compared; a string takes ten times as long."""
+    """Return *text* without digits, for comparison; as a string it would take ten times as long."""
     return text.encode(*_UTF_8).translate(None, _DIGITS)
 
 
 def count_repeats(said: Iterable[list[int]], marks: GradesByLine, spots: list[Spot]) -> None:
-    """Note with the first of each list of places that say the same how many they are.
+    """Set `times` of the first of each list of places that report the same.
 
     A place is the start of a line in *marks*, or the number of one of *spots*, from -1 down.
     """
@@ -288,7 +288,7 @@ def _find_first(lower: str) -> int:
 
 
 def mark_wrapping(text: str, marks: GradesByLine) -> None:
-    """Grade the lines of *text* that a harness added."""
+    """Grade the lines of *text* that an agent harness added."""
     if text.startswith("<") and (found := _SUCCESS.match(text)):
         _mark_lines(text, 0, found.end(), marks)
     start = text.find("\n" + _REMINDER) + 1

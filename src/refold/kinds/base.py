@@ -1,4 +1,4 @@
-"""What a kind of result is, what it may look at, and what a piece of a result is worth."""
+"""What a kind of result is, what it sees of a text, and how pieces of a result are graded."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from refold.rows import Needs
 
 _HEAD: Final = 8_000
-"""Characters of the head that are looked at. From 2,000 to 16,000 at most one of 3,503 recorded
+"""Characters of the head that are sampled. From 2,000 to 16,000 at most one of 3,503 recorded
 results is of another kind."""
 _REST: Final = 3_000
 """Characters of the middle, and of the end: the same holds from 1,000 to 6,000."""
@@ -20,7 +20,7 @@ kind, with 28 and with 56 the same 14, in a sixth and a third more time."""
 _WIDEST: Final = 240
 """Of each line. With 120 characters 9 of them are of another kind, with 480 one."""
 _ARGUMENTS: Final = 600
-"""Of the call, in which a command is looked for; commands are shorter."""
+"""Characters of the arguments in which a command is looked for; commands are shorter."""
 
 _WRAPPED: Final = re.compile(r'\s*+\{\s*+"(?:output|stdout|stderr|content|result|text)"\s*+:\s*+"')
 _FRAME_LINE: Final = re.compile(
@@ -45,7 +45,7 @@ def unwrap(text: str) -> str:
 
 
 class Sample:
-    """What `claims` may look at; its size does not grow with the text. Read-only."""
+    """The part of a text that `claims` sees; its size does not grow with the text. Read-only."""
 
     __slots__ = ("arguments", "block", "is_unwrapped", "lines", "text", "tool")
 
@@ -53,16 +53,16 @@ class Sample:
         self, text: str, lines: list[str], tool: str, arguments: str, *, is_unwrapped: bool
     ) -> None:
         self.text: Final = text
-        """The head, the middle and the end of the text."""
+        """Head, middle and end of the text."""
         self.lines: Final = lines
-        """Some lines from there that are not blank, without blank ends."""
+        """Some lines of it that are not blank, without trailing blanks."""
         self.block: Final = "\n".join(("", *lines))
-        """The same lines as one text, a line break before each."""
+        """These lines as one text, with a line break before each."""
         self.tool: Final = tool.lower()
         self.arguments: Final = f" {arguments[:_ARGUMENTS]}"
-        """The beginning of the arguments of the call, after a blank: no pattern needs `^`."""
+        """The beginning of the call's arguments, after a blank, so that no pattern needs `^`."""
         self.is_unwrapped: Final = is_unwrapped
-        """Whether the text was an output inside of JSON."""
+        """Whether the text was wrapped in JSON."""
 
     @property
     def was_search(self) -> bool:
@@ -89,7 +89,7 @@ class Sample:
 
 
 def take_sample(text: str, tool: str, arguments: str) -> Sample:
-    """Look at the head, the middle and the end of *text*."""
+    """Sample the head, the middle and the end of *text*."""
     whole, text = text, unwrap(text)
     is_unwrapped = text is not whole
     if len(text) > _HEAD + 2 * _REST:
@@ -117,29 +117,29 @@ LONG: Final = 220
 
 _ERRORS: Final = frozenset({"error", "exit", "failure"})
 _GRAVE: Final = 3.0
-"""The weights of errors begin here; see `Grade.weight`."""
+"""The least weight of an error; see `Grade.weight`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Grade:
-    """The verdict on one line: the worth of its piece, and how many like it share a piece."""
+    """The grade of a line: how much its piece is worth, and which lines share a piece."""
 
     label: str
-    """Why, in a word: error, warning, exit, failure, frame, repeat, summary, signature, …"""
+    """The reason in a word: error, warning, exit, failure, frame, repeat, summary, signature, …"""
     weight: float
-    """Its worth by its kind alone: 1 ordinary, 0.2 boilerplate, 2–3 what explains the rest; 0 what
-    is only shown with what it leads."""
+    """Its worth: 1 for ordinary lines, 0.2 for boilerplate, 2–3 for what explains the rest; 0 for
+    what is only shown with the lines that it leads."""
     must: bool = False
     """Errors, warnings, failing tests, exit codes: dropped only when nothing else is left."""
     room: int = 80
     """Neighbouring lines of this grade share a piece up to this many characters."""
     leads: bool = False
-    """What stands below, up to what leads or begins next, is shown only together with it."""
+    """Whether the lines below, up to the next that leads or begins, are shown only with it."""
     times: int = 1
-    """How many lines say this, numbers aside; only the first of them is a must."""
+    """How many lines are equal to this one but for numbers; only the first is a must."""
     begins: bool = False
-    """Whether something begins here, such as a record: it shares no piece with what is before, and
-    nothing above leads it."""
+    """Whether something begins here, such as a record: it shares no piece with what precedes it,
+    and nothing above leads it."""
 
     def may_go_on(self, grade: Grade) -> bool:
         """Return whether a piece of this grade may go on with a line of another *grade*."""
@@ -155,7 +155,7 @@ class Grade:
 
     @property
     def is_error(self) -> bool:
-        """Whether it says what went wrong: more than a warning, a detail or a summary."""
+        """Whether it reports an error, not just a warning, a detail or a summary."""
         return self.must and self.label in _ERRORS and self.weight >= _GRAVE
 
 
@@ -180,21 +180,21 @@ WARNING: Final = Grade("warning", 2.0, must=True)
 EXIT: Final = Grade("exit", 3.0, must=True)
 FAILURE: Final = Grade("failure", 3.0, must=True)
 EVIDENCE: Final = Grade("failure", 2.5, must=True)
-"""What shows how something failed, or only that it did: it comes after the errors themselves."""
+"""How something failed, or merely that it did: it ranks below the errors themselves."""
 ASIDE: Final = Grade("aside", 1.5)
 """The rest of a long line that is a must."""
 DETAIL: Final = Grade("failure", 1.5)
-"""What surrounds a failure: the code that failed, values, output it captured."""
+"""The context of a failure: the code that failed, values, captured output."""
 REPEAT: Final = Grade("repeat", 0.5, room=120)
-"""An error line that stands in the text already."""
+"""An error line that repeats an earlier one."""
 SUMMARY: Final = Grade("summary", 3.0)
 BAD_SUMMARY: Final = Grade("summary", 3.0, must=True)
 """A summary that reports failures."""
 HEADING: Final = Grade("heading", 1.5)
 TABLE_HEAD: Final = Grade("heading", 3.0, leads=True)
-"""What the cells of the rows below are called."""
+"""The header of a table."""
 COLUMNS: Final = Grade("heading", 0.0, leads=True)
-"""The same where records were made rows: without one of them it says nothing."""
+"""The same where a codec turned records into rows: worthless without a row."""
 SIGNATURE: Final = Grade("signature", 2.0)
 USER_FRAME: Final = Grade("frame", 2.0, must=True, room=200)
 OTHER_FRAME: Final = Grade("frame", 0.3, room=200)
@@ -217,7 +217,7 @@ class Kind:
     on_one_line: bool = False
     """Whether a text without line breaks can be of this kind."""
     is_excerpted: bool = True
-    """Whether some pieces of such a text are a text as well, without the rest of it.
+    """Whether some pieces of such a text make sense without the rest.
 
     Half of some JSON is none, and prose says nothing of what of it matters.
     """

@@ -44,12 +44,12 @@ _LINT: Final = r"(?:\[[\w-]++\] )?[A-Z]{1,4}[0-9]{3,5}\b"
 _BARE: Final = re.compile(
     rf"\n{_PLACE}(?:(?P<warning>{_LINT})|(?P<error>(?!(?:note|info|warning|error|fatal)\b)\S))"
 )
-"""A diagnostic that does not say how bad it is: those of linters have a number, Go's are errors."""
+"""A diagnostic without a severity: those of linters have a number, Go's are errors."""
 _IS_BARE: Final = line_pattern(rf"{_PLACE}\S")
 _HAS_PLACE: Final = re.compile(r":[0-9]++:[0-9]++: ")
 _IS_STEP: Final = line_pattern(rf"[ \t]*+(?=[BCDFGHRSU>\[acglmn]){_SURE_STEP}")
 _NEEDS: Final = Needs(("error", "warning", "-->", "note", _HAS_PLACE, _IS_STEP))
-"""One of the first four is in every diagnostic that says how bad it is."""
+"""Every diagnostic with a severity has one of the first four."""
 _IS_STEP_OR_DIAGNOSTIC: Final = line_pattern(
     r"[^\s:(][^\n:(]{0,200}+"
     r"(?::[0-9]++(?::[0-9]++)?: (?:fatal )?(?:error|warning|note)\b"

@@ -23,7 +23,7 @@ _IS_HIT: Final = line_pattern(
     rf"{_PATH}:[0-9]++[:-]", r"[0-9]++[:-](?![0-9])", r":[0-9]++:", "Binary file "
 )
 _ONE_HIT: Final = re.compile(r"(?=[\w@+-]*+[/.])[\w./@+-]{3,200}+:[0-9]++:")
-"""Alone, a hit must have more of a path than a time has."""
+"""A single hit must look more like a path than a time of day does."""
 _IS_PATH_HIT: Final = line_pattern(rf"(?:\./|/)?(?:{_NAME}/)++{_NAME}:[^/\n]")
 _IS_AROUND: Final = line_pattern(_CONTEXT, r"--$")
 _LINE_NUMBER: Final = re.compile(r"([0-9]{1,9}+):")
@@ -55,7 +55,7 @@ def _claims(sample: Sample) -> bool:
 
 
 def _counts_up(lines: list[str]) -> bool:
-    """Return whether the numbers before the lines leave none out, as in a file with numbers."""
+    """Return whether the numbers before the lines are consecutive, as in a numbered file."""
     numbers = [int(found[1]) for line in lines if (found := _LINE_NUMBER.match(line))]
     steps = sum(1 for one, next_one in pairwise(numbers) if 1 <= next_one - one <= 4)
     return len(numbers) >= 4 and steps >= 0.7 * len(numbers)

@@ -26,7 +26,7 @@ from refold.kinds.base import (
 from refold.rows import Needs
 
 _WHOLE: Final = 5
-"""So many failures are kept in full; of later ones the name and what is new."""
+"""This many failures are kept in full; of later ones, the name and what is new."""
 _EVIDENCE_LINES: Final = 12
 """Of each failure kept in full. From 6 to 24 the pieces of 97 recorded runs are the same but for
 one: failures are shorter."""
@@ -91,7 +91,7 @@ _OUTCOME: Final = any_of(
     r"make(?:\[[0-9]++\])?: \*\*\* ",
     r"error: test failed, to rerun ",  # cargo
 )
-"""What the tool that ran the tests says in the end: that they failed, not why."""
+"""The final message of the tool that ran the tests: that they failed, not why."""
 _CHATTER: Final = any_of(
     rf"\[ERROR\] *+(?:{END}|See |To see |Re-run |For more |-> \[|\[Help|After correcting)",
     r"collected [0-9]++ items?",
@@ -166,7 +166,7 @@ def count_passed(text: str) -> int:
 
 
 def counts_itself(text: str) -> bool:
-    """Return whether a run says how many tests passed."""
+    """Return whether a test run reports how many tests passed."""
     return _COUNTED.search(text) is not None
 
 
@@ -209,7 +209,7 @@ def _line_at(start: int, text: str) -> str:
 
 
 def _mark_block(text: str, start: int, marks: GradesByLine) -> None:
-    """Let the lines below the head of a failure weigh more, up to the next head."""
+    """Raise the grades of the lines below the head of a failure, up to the next head."""
     pos = text.find("\n", start) + 1
     for _ in range(_BLOCK_LINES):
         if not 0 < pos < len(text):

@@ -40,7 +40,7 @@ _MAX_NAME: Final = 100
 
 
 def spell_amount(count: int) -> str:
-    """Spell about how many: `37`, `two hundred`, `11 hundred`, `30 thousand`.
+    """Spell a rounded number: `37`, `two hundred`, `11 hundred`, `30 thousand`.
 
     A number of three digits could be taken for a value of the conversation.
     """
@@ -62,7 +62,7 @@ def read_amount(said: str) -> int:
 
 
 def count_things(count: int, noun: str) -> str:
-    """Spell an amount with its noun, which is that of a single one: `1 line`, `37 lines`."""
+    """Spell a rounded number with its noun, given in the singular: `1 line`, `37 lines`."""
     return f"{spell_amount(count)} {noun}" if count == 1 else f"{spell_amount(count)} {noun}s"
 
 
@@ -74,12 +74,12 @@ _LINE: Final = re.compile(rf"(?:{GAP} {AMOUNT} (?:line|word|character)s? )?+[{GA
 
 
 def gap(size: str) -> str:
-    """Mark that so much is left out."""
+    """Mark that something of this size is left out."""
     return f"{GAP} {size} {GAP}"
 
 
 def size_of(text: str, start: int, end: int, *, least_lines: int, least_chars: int) -> str:
-    """Say how many lines `text[start:end]` has, or how many words; nothing if that is few."""
+    """Spell how many lines or words `text[start:end]` has; "" if these are few."""
     lines = text.count("\n", start, end)
     if lines >= least_lines:
         return count_things(lines, "line")
@@ -93,17 +93,17 @@ def size_of(text: str, start: int, end: int, *, least_lines: int, least_chars: i
 
 
 def more(count: int, noun: str) -> str:
-    """Say that so many more are left out of a list or an object: `… 12 more items`."""
+    """Mark that a list or object has more items that are left out: `… 12 more items`."""
     return f"{GAP} {spell_amount(count)} more {noun}{'' if count == 1 else 's'}"
 
 
 def said_times(count: int) -> str:
-    """Say how often something was said that is shown once: ` ×41`."""
+    """Mark how often a line that is shown once occurred: ` ×41`."""
     return f" ×{spell_amount(count)}"
 
 
 def is_gap(line: str) -> bool:
-    """Tell whether a line says only that something is left out."""
+    """Return whether a line says only that something is left out."""
     return GAP in line and _LINE.fullmatch(line) is not None
 
 
@@ -130,7 +130,7 @@ def show_handle(handle: str) -> str:
 
 
 def ends_in(text: str, handle: str) -> bool:
-    """Tell whether a mark or tag in *text* shows exactly this handle."""
+    """Return whether a mark or tag in *text* shows exactly this handle."""
     return f"#{handle}]" in text
 
 
@@ -177,7 +177,7 @@ def digest(body: str, stretch: Stretch, handle: str = "", errors: int = 0) -> st
 
 
 def _errors(count: int) -> str:
-    """Say how many errors are shown nowhere."""
+    """Spell how many errors are left out."""
     return f", {count_things(count, 'error')} left out" if count else ""
 
 
@@ -190,7 +190,7 @@ def argument(text: str, handle: str = "") -> str:
 
 
 def reformatted(body: str, handle: str = "") -> str:
-    """Spell a text that says the same in fewer tokens."""
+    """Mark *body* as the same data in fewer tokens."""
     return head("reformatted", handle, body)
 
 
@@ -204,12 +204,12 @@ _LOSSLESS_MARKS: Final = (reformatted("").removesuffix("]"), same_result("").par
 
 
 def is_lossless_mark(text: str) -> bool:
-    """Tell whether the stand-in *text* leaves nothing out: it is said shorter, or elsewhere."""
+    """Return whether the stand-in *text* leaves nothing out: it is reformatted or a reference."""
     return any(mark in text for mark in _LOSSLESS_MARKS)
 
 
 def media(kind: str, what: str, handle: str = "") -> str:
-    """Spell a picture, a recording or a file that is left out."""
+    """Mark an image, a recording or a file that is left out."""
     return mark(f"{kind} left out: {_plain(what)}", handle)
 
 

@@ -1,8 +1,8 @@
-"""Notes: what is said behind, or inside, the short form of a single result of a tool.
+"""Notes: what is appended to, or put inside, the short form of a single tool result.
 
     [shortened from 11 hundred tokens; whole text: #kdbfq]
 
-They stand at the end, so that JSON stays JSON and a program that reads the beginning finds it.
+They come last, so that JSON stays JSON and a program that reads the beginning still can.
 """
 
 from __future__ import annotations
@@ -16,29 +16,29 @@ _KEPT: Final = "[kept: "
 
 
 def shortened_from(amount: int, unit: str) -> str:
-    """Say how long a text was of which pieces are shown."""
+    """Spell how long a text was of which only pieces are shown."""
     return f"shortened from {spell_amount(amount)} {unit}"
 
 
 def summarized_from(amount: int, unit: str) -> str:
-    """Say how long a text was that a model has summarized."""
+    """Spell how long a text was that a model has summarized."""
     return f"summarized from {spell_amount(amount)} {unit}"
 
 
 def note(words: str, handle: str = "") -> str:
-    """Say *words* and how to get the whole, as far as there is anything to say."""
+    """Join *words* and how to fetch the whole text, as far as there are any."""
     return "; ".join([*([words] if words else []), *([f"whole text: #{handle}"] if handle else [])])
 
 
 def annotate(text: str, said: str) -> str:
-    """Put a note behind *text*: on a line of its own if it has several."""
+    """Append a note to *text*: on a line of its own if it has several lines."""
     if not said:
         return text
     return f"{text}{chr(10) if chr(10) in text else ' '}[{said}]"
 
 
 def annotate_json(text: str, said: str) -> str:
-    """Say a note inside a JSON object or array, so that it stays one."""
+    """Put a note inside a JSON object or array, so that it stays valid."""
     body, end = text.rstrip()[:-1].rstrip(), text.rstrip()[-1]
     comma = "" if body in ("{", "[") else ","
     key = f'"{_free_name(text)}":' if end == "}" else ""

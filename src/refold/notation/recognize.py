@@ -1,8 +1,8 @@
-"""Recognize stand-ins by what they say, and read back what they show.
+"""Recognize stand-ins by their wording, and read back what they show.
 
-What only reads like a stand-in protects nothing and brings nothing back: links and seals do that
-(`model.provenance`). Here it is only told how to look them up, and what to leave out when a view
-is folded again, so that no mark ever stands inside another one.
+What merely reads like a stand-in protects nothing and restores nothing: links and seals do that
+(`messages.provenance`). What is recognized here is only looked up there, and its marks are dropped
+when a view is folded again, so that no mark is ever nested in another.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ TAG: Final = re.compile(
     rf"\[(?:summary|cce:|truncated|{_WORDS}(?<!:) #{_HANDLE}\])"
     rf"|whole text: #[a-z]{{{HANDLE_CHARS}}}"
 )
-"""What every text of a stand-in has in it: a cheap test before any look-up.
+"""What every stand-in contains: a cheap test before any look-up.
 
 People write brackets, ellipses and `[see #incident]` themselves; a handle alone is no mark.
 """
@@ -68,7 +68,7 @@ IMITATION: Final = re.compile(
     r"|\| ?entities:|\(\d{1,9} messages merged\)|#[a-z]{6,40}\]",
     re.IGNORECASE,
 )
-"""How stand-ins are written, whole or not: a model that writes like that imitates one."""
+"""How stand-ins are written, in whole or in part: a model that writes this imitates one."""
 KEPT_LINE: Final = re.compile(r"\n\[kept: [^\n]*\]\Z")
 
 
@@ -82,19 +82,19 @@ class Shown(NamedTuple):
 
 
 def has_tag(text: str) -> bool:
-    """Tell whether *text* may be one of a stand-in."""
+    """Return whether *text* may be a stand-in."""
     return may_have_tag(text) and TAG.search(text) is not None
 
 
 def may_have_tag(text: str) -> bool:
-    """Tell whether *text* holds what every tag does; that never goes over the end of a string."""
+    """Return whether *text* has what every tag contains, within a single string."""
     if "#" in text and _HANDLE_END.search(text) is not None:
         return True
     return "[" in text and any(map(text.__contains__, _CLASSIC))
 
 
 def is_marked(text: str) -> bool:
-    """Tell whether *text* is as a stand-in shows it: below a mark, or with a note at its end."""
+    """Return whether *text* is a stand-in: below a mark, or with a note at its end."""
     return read_shown(text) is not None
 
 
@@ -104,12 +104,12 @@ def find_anchor_letters(text: str) -> list[str]:
 
 
 def has_long_handle(text: str) -> bool:
-    """Tell whether an anchor is shown in *text*, or a note with a handle as long."""
+    """Return whether *text* shows an anchor, or a note with a handle as long as one."""
     return _LONG.search(text) is not None
 
 
 def read_shown(text: str) -> Shown | None:
-    """Return what is shown below a mark, in a tag, or before a note; `None` if there is none."""
+    """Return what *text* shows below a mark, in a tag or before a note; `None` without any."""
     if text.startswith("["):
         head = _MARK.match(text)
         if head is not None:
@@ -153,7 +153,7 @@ def mark_of(text: str) -> str:
 
 
 def body_of(text: str) -> str:
-    """Return what a stand-in that was just made says, gaps and all, but without its mark."""
+    """Return the body of a stand-in that was just made: with its gaps, without its mark."""
     head = _MARK.match(text)
     if head is not None:
         return text[head.end() :].removeprefix("\n")
@@ -164,23 +164,23 @@ def body_of(text: str) -> str:
 
 
 def said_in(text: str) -> str:
-    """Return what *text* says without the marks that it has as a stand-in, if it is one."""
+    """Return *text* without its marks and gaps, if it is a stand-in."""
     shown = read_shown(text)
     return text if shown is None else shown.body
 
 
 def unmarked(text: str) -> str:
-    """Return the same, but the marks of a stand-in that shows nothing else."""
+    """Return the same, but keep the marks of a stand-in that has nothing else."""
     return said_in(text) or text
 
 
 def is_digest(text: str) -> bool:
-    """Tell whether *text* reads like a digest: a mark that says for how many messages it stands."""
+    """Return whether *text* reads like a digest: its mark says how many messages it replaces."""
     return _DIGEST.match(text) is not None and _MARK.match(text) is not None
 
 
 def read_stretch(text: str) -> Stretch | None:
-    """Return for which messages a digest or a merged summary stands; `None` if it is none."""
+    """Return what a digest or merged summary stands for; `None` if *text* is neither."""
     head = _MARK.match(text)
     if head is not None:
         found = _DIGEST.match(text)

@@ -106,12 +106,12 @@ def say_count(count: int, noun: str) -> str:
 
 
 def say_action(action: str) -> str:
-    """Return the word for an action; one without a word of its own is its own word."""
+    """Return the word for an action; by default its name."""
     return ACTIONS.get(action, action)
 
 
 def say_reason(reason: str) -> str:
-    """Say a reason in words; one without words of its own is shown with spaces."""
+    """Return a reason in words; an unknown one is shown with spaces for underscores."""
     if reason in _REASONS:
         return _REASONS[reason]
     family, colon, rest = reason.partition(":")
@@ -166,7 +166,7 @@ def _family(piece: Piece) -> str:
 
 
 def sum_up(pieces: Sequence[Piece]) -> list[str]:
-    """Say how much was kept and how much was dropped, and why."""
+    """Return how much was kept and how much was dropped, and why, in words."""
     kept, dropped = count_pieces(pieces)
     if kept.reasons and dropped.reasons:
         lines, tokens = kept.lines + dropped.lines, kept.tokens + dropped.tokens
@@ -200,7 +200,7 @@ def find_runs(pieces: Sequence[Piece]) -> Iterator[list[Piece]]:
 
 
 def run_words(run: Sequence[Piece]) -> str:
-    """Say why a run of pieces was kept or dropped."""
+    """Return in words why a run of pieces was kept or dropped."""
     reason = _family(run[0])
     short, words = PIECES.get(reason, (_short(reason), ""))
     if "{}" not in words:

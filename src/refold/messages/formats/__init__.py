@@ -45,8 +45,18 @@ FORMATS: Final[tuple[Format, ...]] = (
     chat.PLAIN,
 )
 """Tried in this order; the last one reads anything with a role and content."""
-_TELLING_KEYS: Final = frozenset[str]().union(*(format_.keys for format_ in FORMATS))
-"""A message with a string for its content and none of these may be of any shape."""
+_PLACES_BY_KEY: Final[Mapping[str, Sequence[int]]] = {
+    key: [place for place, format_ in enumerate(FORMATS) if key in format_.keys]
+    for format_ in FORMATS
+    for key in format_.keys
+}
+"""The places of the formats that have a message with such a key."""
+_PLACES_BY_BLOCK: Final[Mapping[str, Sequence[int]]] = {
+    kind: [place for place, format_ in enumerate(FORMATS) if kind in format_.block_types]
+    for format_ in FORMATS
+    for kind in format_.block_types
+}
+"""The places of the formats that have a block of such a type."""
 
 RETRIEVAL_TOOLS: Final = ("retrieve_original", "refold_retrieve")
 """How the names of tools end that fetch originals back; hosts put their own before them."""
@@ -68,23 +78,33 @@ def find_format(name: str) -> Format:
 
 def recognize(messages: Sequence[object]) -> Format:
     """Return the first format that some message can only belong to; plain if none does."""
-    telling = [
-        (message, block_types_of(message))
-        for message in messages
-        if is_mapping(message)
-        and not (_TELLING_KEYS.isdisjoint(message) and isinstance(message.get("content"), str))
-    ]
-    for format_ in FORMATS if telling else ():
-        if any(format_.claims(*one) for one in telling):
-            return format_
-    return chat.PLAIN
+    first = len(FORMATS) - 1
+    for message in filter(is_mapping, messages):
+        for place in _candidates(message):
+            if place >= first:
+                break
+            if FORMATS[place].claims(message):
+                first = place
+                break
+    return FORMATS[first]
+
+
+def _candidates(message: Mapping[str, Any]) -> Sequence[int]:
+    """Return the places of the formats that *message* may be of, by its keys and blocks."""
+    found = [_PLACES_BY_KEY[key] for key in message if key in _PLACES_BY_KEY]
+    content = message.get("content")
+    if isinstance(content, list):
+        types = block_types_of(content)
+        found += [_PLACES_BY_BLOCK[kind] for kind in types if kind in _PLACES_BY_BLOCK]
+    return found[0] if len(found) == 1 else sorted({place for places in found for place in places})
 
 
 def turn_path(record: object) -> Path:
     """Return where the turn stands in a record of a session file; `()` if *record* is the turn."""
     if is_mapping(record) and "type" in record:
-        for format_ in FORMATS:
-            if format_.turn_path is not None and format_.claims(record, frozenset()):
+        for place in _candidates(record):
+            format_ = FORMATS[place]
+            if format_.turn_path is not None and format_.claims(record):
                 return format_.turn_path(record)
     return ()
 

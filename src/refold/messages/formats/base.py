@@ -119,10 +119,8 @@ class Format:
     is_injected: Callable[[Message], bool] | None = None
     """Tells whether a program wrote a turn of the user's, such as the output of a command."""
 
-    def claims(self, message: Mapping[str, Any], block_types: Set[str]) -> bool:
-        """Tell whether *message*, with blocks of these types, can only be of this shape."""
-        if self.keys.isdisjoint(message) and self.block_types.isdisjoint(block_types):
-            return False
+    def claims(self, message: Mapping[str, Any]) -> bool:
+        """Tell whether *message*, which has such a key or block, can only be of this shape."""
         return self.matches is None or self.matches(message)
 
 
@@ -156,11 +154,8 @@ def has_type(value: object, types: Collection[str]) -> bool:
     return isinstance(kind, str) and kind in types
 
 
-def block_types_of(message: Mapping[str, Any]) -> Set[str]:
-    """Return the types of the blocks in the content of *message*; empty for those without one."""
-    content = message.get("content")
-    if not isinstance(content, list):
-        return frozenset()
+def block_types_of(content: Sequence[object]) -> Set[str]:
+    """Return the types of the blocks in a content; empty for those without one."""
     types = (block.get("type", "") for block in content if is_mapping(block))
     return {kind for kind in types if isinstance(kind, str)}
 

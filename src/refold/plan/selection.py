@@ -177,7 +177,7 @@ class Selection:
         """Choose pieces beside a *plan* that shows none of them, for so many tokens."""
         choice, target = self._choice, self._target
         if self._talk and target - cost <= FEW_TOKENS:
-            return self._glimpse(plan, target - cost)
+            return self._show_one_span(plan, target - cost)
         if target - cost > 1:  # else nothing can be chosen
             cost += int(self._take_claims(target - cost))
             choice.offer(range(len(self._candidates)))
@@ -313,7 +313,7 @@ class Selection:
         """Write out what is chosen so far, and say how many errors are not."""
         return self._write(self._spans(self._required.errors_left_out(self._choice.chosen)))
 
-    def _glimpse(self, bare: Plan, room: float) -> Plan:
+    def _show_one_span(self, bare: Plan, room: float) -> Plan:
         """Show the best stretch of words as far as there is *room*; *bare* shows none."""
         candidates, texts = self._candidates, self._texts
         worths = [

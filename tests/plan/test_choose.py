@@ -38,13 +38,13 @@ class Market:
     """Candidates, what items are worth, and what it costs to open a text."""
 
     candidates: list[Candidate]
-    worths: list[float]
-    entry: list[float]
+    relevance: list[float]
+    opening_costs: list[float]
     budget: float
     covered: set[int] = field(default_factory=set)
 
     def choice(self) -> Choice:
-        choice = Choice(columns(self.candidates), self.worths, self.entry)
+        choice = Choice(columns(self.candidates), self.relevance, self.opening_costs)
         choice.cover(self.covered)
         return choice
 
@@ -52,7 +52,7 @@ class Market:
         """Return what *chosen* costs: each its own price, and each text once."""
         texts = {self.candidates[number].text for number in chosen}
         own = sum(self.candidates[number].cost for number in chosen)
-        return own + sum(self.entry[text] for text in texts)
+        return own + sum(self.opening_costs[text] for text in texts)
 
 
 @st.composite
@@ -74,8 +74,8 @@ def markets(draw: Draw) -> Market:
     ]
     return Market(
         candidates,
-        worths=[rng.random() for _ in range(items)],
-        entry=[rng.uniform(0, 4) for _ in range(texts)],
+        relevance=[rng.random() for _ in range(items)],
+        opening_costs=[rng.uniform(0, 4) for _ in range(texts)],
         budget=rng.uniform(0, 200),
         covered=set(rng.sample(range(items), rng.randint(0, items // 2))),
     )
@@ -91,7 +91,7 @@ def greedy(market: Market) -> list[int]:
     def gain(number: int) -> float:
         candidate = market.candidates[number]
         more = 0.002 + sum(
-            max(0.0, candidate.credit - covered.get(row, 0.0)) * market.worths[row]
+            max(0.0, candidate.credit - covered.get(row, 0.0)) * market.relevance[row]
             for row in candidate.rows
         )
         return candidate.factor * more / (candidate.cost + 6.0)

@@ -18,10 +18,10 @@ from refold.plan.relevance import (
     bucket_first,
     bucket_items,
     bucket_last,
+    learned_relevance,
     learned_weights,
-    learned_worths,
     rows_of,
-    talk_worths,
+    talk_relevance,
 )
 from refold.scan.items import Shape
 
@@ -58,8 +58,8 @@ def worth_of(
     said: list[tuple[Voice, list[str], int]], weights: Weights, share: float
 ) -> dict[str, float]:
     stats, turns = listen(said)
-    worths = learned_worths(stats, turns, weights, share)
-    return {item: worths[row] for item, row in stats.number.items()}
+    relevance = learned_relevance(stats, turns, weights, share)
+    return {item: relevance[row] for item, row in stats.number.items()}
 
 
 @given(_said)
@@ -120,9 +120,9 @@ def test_what_is_no_word_is_worth_a_chance(
     said: list[tuple[Voice, list[str], int]], share: float
 ) -> None:
     stats, turns = listen(said)
-    worths = learned_worths(stats, turns, learned_weights(), share)
-    assert len(worths) == len(stats.shape)
-    for worth, shape in zip(worths, stats.shape, strict=True):
+    relevance = learned_relevance(stats, turns, learned_weights(), share)
+    assert len(relevance) == len(stats.shape)
+    for worth, shape in zip(relevance, stats.shape, strict=True):
         assert worth >= 0.0
         assert isfinite(worth)
         assert worth <= 1.0 or shape >= Shape.WORD
@@ -140,15 +140,15 @@ def test_all_words_together_are_worth_a_share_of_all_values() -> None:
     values = [f"src/file_{number}.py" for number in range(40)]
     few, many = [f"wo{'r' * n}d" for n in range(4)], [f"wo{'r' * n}d" for n in range(40)]
     for words in (few, many):
-        worths = worth_of([(Voice.USER, [*values, *words], 100)], level(), 0.1)
-        by_values, by_words = (sum(worths[item] for item in items) for items in (values, words))
+        relevance = worth_of([(Voice.USER, [*values, *words], 100)], level(), 0.1)
+        by_values, by_words = (sum(relevance[item] for item in items) for items in (values, words))
         assert 0.6 * by_values < by_words < by_values
 
 
 def test_words_count_more_when_there_is_little_room() -> None:
     said = [(Voice.USER, ["src/a.py", "harbour"], 100)]
-    worths = [worth_of(said, level(-3.0), share) for share in (1.0, 0.5, 0.3, 0.2, 0.1, 0.0)]
-    beside = [one["harbour"] / one["src/a.py"] for one in worths]
+    relevance = [worth_of(said, level(-3.0), share) for share in (1.0, 0.5, 0.3, 0.2, 0.1, 0.0)]
+    beside = [one["harbour"] / one["src/a.py"] for one in relevance]
     assert beside == sorted(beside)
     assert 0.0 < beside[0] < beside[2] < beside[-1]
 
@@ -164,9 +164,9 @@ def test_with_much_room_chances_are_nearer_to_each_other() -> None:
 @given(_said)
 def test_talk_is_worth_something_everywhere(said: list[tuple[Voice, list[str], int]]) -> None:
     stats, turns = listen(said)
-    worths = talk_worths(stats, turns)
-    assert len(worths) == len(stats.shape)
-    assert all(worth > 0.0 for worth in worths)
+    relevance = talk_relevance(stats, turns)
+    assert len(relevance) == len(stats.shape)
+    assert all(worth > 0.0 for worth in relevance)
 
 
 def test_in_talk_what_was_taken_up_again_beats_what_everybody_says_all_the_time() -> None:
@@ -175,16 +175,16 @@ def test_in_talk_what_was_taken_up_again_beats_what_everybody_says_all_the_time(
     said[20][1].append("twice")
     said[7][1].append("once")
     stats, turns = listen(said)
-    worths = talk_worths(stats, turns)
-    once, twice, often = (worths[stats.number[item]] for item in ("once", "twice", "often"))
+    relevance = talk_relevance(stats, turns)
+    once, twice, often = (relevance[stats.number[item]] for item in ("once", "twice", "often"))
     assert twice > once > often
 
 
 def test_in_talk_what_a_user_asked_for_beats_what_was_told() -> None:
     said = [(Voice.USER, ["42"], 50), (Voice.ASSISTANT, ["97"], 50), (Voice.USER, ["ferry"], 50)]
     stats, turns = listen(said)
-    worths = talk_worths(stats, turns)
-    asked, told, word = (worths[stats.number[item]] for item in ("42", "97", "ferry"))
+    relevance = talk_relevance(stats, turns)
+    asked, told, word = (relevance[stats.number[item]] for item in ("42", "97", "ferry"))
     assert asked > 2 * told
     assert asked > 2 * word
 
@@ -194,11 +194,11 @@ def test_a_short_talk_is_about_what_was_said_last() -> None:
         said = [(Voice.USER, [f"a{'b' * number}"], 50) for number in range(9)]
         said += [(Voice.USER, [], 50)] * (count - 10) + [(Voice.USER, ["latest"], 50)]
         stats, turns = listen(said)
-        worths = talk_worths(stats, turns)
-        assert 1.0 < worths[stats.number["latest"]] / worths[stats.number["abb"]] < most
+        relevance = talk_relevance(stats, turns)
+        assert 1.0 < relevance[stats.number["latest"]] / relevance[stats.number["abb"]] < most
 
 
 def test_in_talk_a_value_is_worth_more_than_a_word() -> None:
     stats, turns = listen([(Voice.USER, ["harbour", "#W42"], 50), (Voice.USER, [], 50)])
-    word, value = talk_worths(stats, turns)
+    word, value = talk_relevance(stats, turns)
     assert value > word

@@ -17,7 +17,7 @@ from refold.codecs import TABLE
 from refold.lazy import Lazy
 from refold.plan.calls import spell_call, subject_of
 from refold.plan.conversation import Conversation as Reading
-from refold.plan.conversation import worth_items
+from refold.plan.conversation import item_relevance
 from refold.plan.fold import Fold, Plan
 from refold.plan.recode import recode
 from refold.plan.relevance import learned_weights
@@ -52,7 +52,7 @@ def select(messages: Conversation, target: int, **chosen: Any) -> Plan:
         target=target,
         limit=target,
         untouchable=kept,
-        worths=Lazy(lambda: worth_items(conversation, learned_weights(), target)),
+        relevance=Lazy(lambda: item_relevance(conversation, learned_weights(), target)),
     ).make()
 
 

@@ -23,21 +23,20 @@ OVERHEAD_TOKENS: Final = 6.0
 """Tokens that every choice costs beside its text, so that crumbs do not win."""
 
 _Entry = tuple[float, int]
-"""What a candidate added when it was last looked at, and its number.
-
-Both are negative, so that the best is the least, and of equals the latest."""
+"""The last known gain of a candidate, and its number: both negated, so that the best sorts first,
+and of equals the latest."""
 _LAST: Final[_Entry] = (inf, 0)
-"""Stands behind all others."""
+"""Sorts behind all others."""
 
 
-# Arrays hold numbers without an object for each: far less to fetch where they are read at random,
-# and nothing for the garbage collector to visit.
+# Arrays hold plain numbers, not objects: less memory to fetch on random access, and nothing for the
+# garbage collector to visit.
 Ints = MutableSequence[int]
 Floats = MutableSequence[float]
 FEW_TOKENS: Final = 30
-"""Up to this much room a stretch shows more than pieces do."""
+"""Up to this much room, one contiguous span shows more than separate pieces do."""
 _MOST_CHARS: Final = 20 * FEW_TOKENS
-"""No text has so many characters to a token: it bounds the search."""
+"""More characters than any text has in so many tokens: bounds the search."""
 
 
 def _ints() -> Ints:
@@ -50,63 +49,69 @@ def _floats() -> Floats:
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """The pieces of texts that may be shown; the columns share their numbers."""
+    """The pieces of texts that may be shown, as columns; a candidate is a row of them."""
 
     text: Ints = field(default_factory=_ints)
-    """Which text it is a piece of."""
+    """The number of the text that it is a piece of."""
     start: Ints = field(default_factory=_ints)
     end: Ints = field(default_factory=_ints)
     cost: Floats = field(default_factory=_floats)
+    """Its tokens."""
     rows: list[Collection[int]] = field(default_factory=list)
-    """The items it shows."""
+    """The items in it, by their rows in the index."""
     credit: Floats = field(default_factory=_floats)
-    """How much of their worth it keeps."""
+    """The share of their relevance that it keeps: items need context."""
     factor: Floats = field(default_factory=_floats)
-    """What its gain is multiplied by; 0: never chosen for itself."""
-    must: list[bool] = field(default_factory=list)
-    lead: Ints = field(default_factory=_ints)
-    """The candidate that is shown with it: itself, where it needs none."""
+    """What its gain is multiplied by; with 0 it is never chosen for itself."""
+    is_required: list[bool] = field(default_factory=list)
+    """Whether it has priority: it tells of an error or how something ended."""
+    heading: Ints = field(default_factory=_ints)
+    """The candidate that is shown along with it; itself, if it needs none."""
     grade: list[Grade] = field(default_factory=list)
 
     def __len__(self) -> int:
-        """Count the candidates."""
+        """Return the number of candidates."""
         return len(self.text)
 
 
 class Choice:
-    """The candidates chosen so far, and what they cover."""
+    """The candidates chosen so far, and the items they cover.
+
+    *relevance* is that of each item, by its row; *opening_costs* are the tokens that showing
+    anything of a text costs on top, by the number of the text.
+    """
 
     def __init__(
-        self, candidates: Candidates, worths: Sequence[float], entry: Sequence[float]
+        self, candidates: Candidates, relevance: Sequence[float], opening_costs: Sequence[float]
     ) -> None:
         self._candidates = candidates
-        self._worths = worths
-        self._entry = entry
-        """What it costs to show anything of a text at all."""
-        self._covered: list[float] = [0.0] * len(worths)
-        self._left = list(worths)
-        """What each item would still add to a candidate that keeps all of its worth."""
+        self._relevance = relevance
+        self._opening_costs = opening_costs
+        self._covered: list[float] = [0.0] * len(relevance)
+        """The credit with which each item is shown already."""
+        self._left = list(relevance)
+        """What each item would still add to a candidate with full credit."""
         self._gain = self._gain_function()
         self._opened: set[int] = set()
         self._offered: list[int] = []
-        """Not looked at since they were offered; the best comes last."""
+        """Candidates whose gain is the one they were offered with; the best comes last."""
         self._gains: dict[int, float] = {}
-        """What each would have added when it was offered."""
+        """The gain of each when it was offered."""
         self._again: list[_Entry] = []
-        """Looked at since: a heap. Most go in far behind its head, and never come out again."""
+        """A heap of those re-evaluated since; most go in far behind its head and stay there."""
         self.chosen: list[int] = []
         """In the order of choosing."""
 
     def cover(self, rows: Iterable[int], credit: float = 1.0) -> None:
-        """Note that these items are shown, with that much of their worth."""
-        covered, worths, left = self._covered, self._worths, self._left
+        """Note that these items are shown, with this share of their relevance."""
+        covered, relevance, left = self._covered, self._relevance, self._left
         for row in rows:
             if credit > covered[row]:
                 covered[row] = credit
-                left[row] = (1.0 - credit) * worths[row]
+                left[row] = (1.0 - credit) * relevance[row]
 
-    def worths_left(self) -> list[float]:
-        """Return what each candidate would add, whatever it costs."""
+    def gains_left(self) -> list[float]:
+        """Return what each candidate would add, regardless of its cost."""
         left = self._left.__getitem__
         return [sum(map(left, rows)) for rows in self._candidates.rows]
 
@@ -115,16 +120,16 @@ class Choice:
         return self._gain(number)
 
     def added(self, number: int) -> list[tuple[float, int]]:
-        """Return what each item of a candidate would add, and which it is."""
-        covered, worths = self._covered, self._worths
+        """Return what each item of a candidate would add, with its row."""
+        covered, relevance = self._covered, self._relevance
         credit = self._candidates.credit[number]
         return [
-            (max(0.0, credit - covered[row]) * worths[row], row)
+            (max(0.0, credit - covered[row]) * relevance[row], row)
             for row in self._candidates.rows[number]
         ]
 
     def offer(self, numbers: Iterable[int]) -> None:
-        """Put candidates up for choice, in place of those that were."""
+        """Let `spend` choose among these candidates, and no longer among those offered before."""
         taken, factors = set(self.chosen), self._candidates.factor
         self._offered = [n for n in numbers if n not in taken and factors[n]]
         self._gains = dict(zip(self._offered, map(self._gain, self._offered), strict=True))
@@ -132,7 +137,7 @@ class Choice:
         self._again = []
 
     def take(self, numbers: Iterable[int], budget: float) -> float:
-        """Choose these in their order, as far as each fits; return what is left of *budget*."""
+        """Choose these in their order, each if it fits; return what is left of *budget*."""
         taken, factors = set(self.chosen), self._candidates.factor
         for number in numbers:
             if number not in taken and factors[number] and self._price(number) <= budget:
@@ -145,7 +150,11 @@ class Choice:
         return self.spend(budget)
 
     def spend(self, budget: float) -> float:
-        """Choose the best candidates for *budget* tokens; return what is left of it."""
+        """Choose the best of the offered candidates for *budget* tokens; return what is left.
+
+        Gains only fall while items get covered, so a candidate is re-evaluated only when it would
+        be next, and goes back in line if it is no longer the best.
+        """
         offered, again, gain, costs = self._offered, self._again, self._gain, self._candidates.cost
         gains = self._gains
         passed: list[_Entry] = []
@@ -169,7 +178,7 @@ class Choice:
             now = gain(number)
             tie = -(now + _EPSILON)
             if first[0] < tie or (again and again[0][0] < tie):
-                heappush(again, (-now, -number))  # no longer the best: back in line
+                heappush(again, (-now, -number))  # no longer the best
             elif self._price(number) <= budget:
                 budget -= self._take(number)
             else:
@@ -185,10 +194,7 @@ class Choice:
         return -self._gains[number], -number
 
     def _drop_unaffordable(self, budget: float) -> list[_Entry]:
-        """Drop whatever costs more than *budget*, and return it.
-
-        It will never fit: budgets only shrink.
-        """
+        """Drop and return whatever costs more than *budget*, which only shrinks."""
         costs, gains = self._candidates.cost, self._gains
         dropped = [(-gains[n], -n) for n in self._offered if costs[n] > budget]
         if dropped:
@@ -201,7 +207,7 @@ class Choice:
         return dropped
 
     def undo(self, tokens: float) -> None:
-        """Give back the latest choices until *tokens* are free; what they covered stays covered."""
+        """Undo the latest choices until *tokens* are free; what they covered stays covered."""
         costs = self._candidates.cost
         while self.chosen and tokens > 0:
             tokens -= costs[self.chosen.pop()]
@@ -216,36 +222,37 @@ class Choice:
 
     def _price(self, number: int) -> float:
         text, cost = self._candidates.text[number], self._candidates.cost[number]
-        return cost if text in self._opened else cost + self._entry[text]
+        return cost if text in self._opened else cost + self._opening_costs[text]
 
     def _gain_function(self) -> Callable[[int], float]:
-        """Return the function that tells what a candidate would add per token."""
-        candidates, covered, worths = self._candidates, self._covered, self._worths
+        """Return the function that computes what a candidate would add per token."""
+        candidates, covered, relevance = self._candidates, self._covered, self._relevance
         rows, credits_ = candidates.rows, candidates.credit
         costs, factors = candidates.cost, candidates.factor
         left = self._left.__getitem__
 
         def gain(number: int) -> float:
             credit = credits_[number]
-            if credit == 1.0:  # as most have
+            if credit == 1.0:  # most have that
                 added = sum(map(left, rows[number]), BASE_GAIN)
             else:
                 added = BASE_GAIN
                 for row in rows[number]:
                     if credit > covered[row]:
-                        added += (credit - covered[row]) * worths[row]
+                        added += (credit - covered[row]) * relevance[row]
             return factors[number] * added / (costs[number] + OVERHEAD_TOKENS)
 
         return gain
 
 
-def best_span(candidates: Candidates, worths: Sequence[float], room: Sequence[float]) -> int | None:
-    """Return the candidate to begin with; *room* tells how many tokens of each text fit.
+def best_span(candidates: Candidates, gains: Sequence[float], room: Sequence[float]) -> int | None:
+    """Return the candidate with which the best span begins that fits its text's *room*.
 
-    What is worth most counts, not what is worth most per token: the room will be full anyway.
+    The span with the highest total of *gains* wins, not the highest per token: it fills the room in
+    any case.
     """
     spent = [0.0, *accumulate(candidates.cost)]
-    gained = [0.0, *accumulate(worths)]
+    gained = [0.0, *accumulate(gains)]
     best, found = 0.0, None
     after = len(candidates)
     for first in reversed(range(len(candidates))):
@@ -253,16 +260,16 @@ def best_span(candidates: Candidates, worths: Sequence[float], room: Sequence[fl
             after = first + 1
         limit = spent[first] + max(0.0, room[candidates.text[first]])
         last = bisect_right(spent, limit, first, after + 1) - 1
-        worth = gained[last] - gained[first]
+        total = gained[last] - gained[first]
         if last < after:
-            worth += worths[last] * (limit - spent[last]) / (spent[last + 1] - spent[last])
-        if worth > best:
-            best, found = worth, first
+            total += gains[last] * (limit - spent[last]) / (spent[last + 1] - spent[last])
+        if total > best:
+            best, found = total, first
     return found
 
 
 def fit_end(text: str, start: int, fits: Callable[[int], bool]) -> int:
-    """Return where a stretch from *start* ends: the last place between two words that *fits*."""
+    """Return where a span from *start* ends: the last place between two words that *fits*."""
     low, high = 0, min(len(text) - start, _MOST_CHARS)
     while low < high:
         middle = (low + high + 1) // 2
@@ -274,7 +281,7 @@ def fit_end(text: str, start: int, fits: Callable[[int], bool]) -> int:
 
 
 def _between_words(text: str, start: int, end: int) -> int:
-    """Return the last place up to *end* that is inside no word, number or visible character."""
+    """Return the last place up to *end* that splits no word, number or visible character."""
     if end == len(text):
         return end
     end = start + len(cut(text[start : end + 1], end - start))

@@ -14,7 +14,7 @@ from refold.plan.corpus import Corpus, Text, index_texts, read_texts, voice_of
 from refold.plan.item_index import Voice
 from refold.plan.layout import Key
 from refold.plan.open_question import find_asked, find_asking
-from refold.plan.relevance import Weights, learned_worths, talk_worths
+from refold.plan.relevance import Weights, learned_relevance, talk_relevance
 from refold.plan.superseded import find_superseded
 from refold.plan.token_count import CountedTexts
 from refold.scan.items import Shape, find_items, part_words, shape_of
@@ -74,19 +74,19 @@ class Conversation:
         return find_superseded(self.messages, self._effects)
 
 
-def worth_items(conversation: Conversation, weights: Weights, target: int) -> list[float]:
+def item_relevance(conversation: Conversation, weights: Weights, target: int) -> list[float]:
     """Return what each item is worth for *target* tokens; what is known anyway, nothing."""
     corpus = conversation.corpus
     if conversation.talk:
-        worths = talk_worths(corpus.stats, corpus.turns)
+        relevance = talk_relevance(corpus.stats, corpus.turns)
     else:
         room = target - conversation.preserved
         share = room / max(1, sum(turn.tokens for turn in corpus.turns))
-        worths = learned_worths(corpus.stats, corpus.turns, weights, share)
+        relevance = learned_relevance(corpus.stats, corpus.turns, weights, share)
     number = corpus.stats.number
     for item in corpus.known & number.keys():
-        worths[number[item]] = 0.0
-    return worths
+        relevance[number[item]] = 0.0
+    return relevance
 
 
 _TALK_SHARE: Final = 0.14

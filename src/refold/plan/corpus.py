@@ -268,15 +268,15 @@ def find_cut_away(
     return frozenset(found)
 
 
-def _leads(first: int, grades: Sequence[Grade]) -> Iterator[int]:
-    """Yield which candidate leads each one, where *first* is the first of its text."""
-    lead: int | None = None
+def _headings(first: int, grades: Sequence[Grade]) -> Iterator[int]:
+    """Yield the heading of each candidate of a text, itself if none; *first* is its first one."""
+    heading: int | None = None
     for number, grade in enumerate(grades, first):
         if grade.leads:
-            lead = number
+            heading = number
         elif grade.begins:
-            lead = None
-        yield number if lead is None else lead
+            heading = None
+        yield number if heading is None else heading
 
 
 def _worth_of(text: Text, last: int) -> float:
@@ -300,7 +300,7 @@ def find_candidates(texts: Sequence[Text], cuts: Cuts, *, talk: bool = False) ->
         starts = [0, *ends][: len(ends)]
         rate = text.tokens / len(text.text)
         worth = 1.0 if talk else _worth_of(text, last)
-        found.lead.extend(_leads(len(found), grades))
+        found.heading.extend(_headings(len(found), grades))
         found.text.extend([number] * len(own))
         found.start.extend(starts)
         found.end.extend(ends)
@@ -308,6 +308,6 @@ def find_candidates(texts: Sequence[Text], cuts: Cuts, *, talk: bool = False) ->
         found.rows.extend(cuts.rows[pieces])
         found.credit.extend(cuts.credits[pieces])
         found.factor.extend([grade.weight * worth for grade in grades])
-        found.must.extend([grade.must or grade.label == "summary" for grade in grades])
+        found.is_required.extend([grade.must or grade.label == "summary" for grade in grades])
         found.grade.extend(grades)
     return found

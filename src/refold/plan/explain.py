@@ -54,7 +54,7 @@ class PieceExplainer:
         self,
         texts: Sequence[Text],
         corpus: Corpus,
-        worths: Sequence[float],
+        relevance: Sequence[float],
         candidates: Candidates,
         hidden: frozenset[int] = frozenset(),
     ) -> None:
@@ -62,7 +62,7 @@ class PieceExplainer:
         """Pieces of texts that do not compete which are not shown for all that."""
         self._texts = texts
         self._corpus = corpus
-        self._worths = worths
+        self._relevance = relevance
         self._candidates = candidates
         self.chosen: Sequence[int] = ()
         self.shown: Mapping[int, Chosen] = {}
@@ -101,7 +101,7 @@ class PieceExplainer:
     @cached_property
     def _replay(self) -> _Replay:
         candidates, texts = self._candidates, self._texts
-        choice = Choice(candidates, self._worths, [0.0] * len(texts))
+        choice = Choice(candidates, self._relevance, [0.0] * len(texts))
         replay = _Replay(choice, {}, {})
         cuts = self._corpus.cuts
         for text, pieces in zip(texts, cuts.of, strict=True):
@@ -114,7 +114,7 @@ class PieceExplainer:
         for number in self.chosen:
             rows = candidates.rows[number]
             replay.kept[number] = self._why_kept(number, choice)
-            if not candidates.must[number]:
+            if not candidates.is_required[number]:
                 gains.append((choice.gain(number), candidates.cost[number]))
             choice.cover(rows, candidates.credit[number])
             sayer = texts[candidates.text[number]].message.index
@@ -125,7 +125,7 @@ class PieceExplainer:
 
     def _why_kept(self, number: int, choice: Choice) -> str:
         grade = self._candidates.grade[number]
-        if self._candidates.must[number]:
+        if self._candidates.is_required[number]:
             return grade.label
         best = [row for added, row in nlargest(_NAMED, choice.added(number)) if added > 0]
         if not best:
@@ -141,8 +141,8 @@ class PieceExplainer:
         if not rows:
             return "says_little"
         added = sum(part for part, _ in replay.choice.added(number))
-        worths, credit = self._worths, self._candidates.credit[number]
-        if added <= _NEW_SHARE * credit * sum(worths[row] for row in rows):
+        relevance, credit = self._relevance, self._candidates.credit[number]
+        if added <= _NEW_SHARE * credit * sum(relevance[row] for row in rows):
             return self._where_said(rows)
         gain = replay.choice.gain(number)
         if gain >= replay.price:
@@ -161,7 +161,7 @@ class PieceExplainer:
         said: defaultdict[int, float] = defaultdict(float)
         for row in rows:
             if row in self._replay.sayers:
-                said[self._replay.sayers[row]] += self._worths[row]
+                said[self._replay.sayers[row]] += self._relevance[row]
         return f"said_elsewhere:{max(said, key=said.__getitem__)}" if said else "said_elsewhere"
 
     def _pieces(self, number: int) -> Iterator[Piece]:

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import groupby
 
 from refold.lazy import Lazy
 from refold.messages.message import Message
 from refold.plan.blocks import find_blocks
-from refold.plan.corpus import Text, open_texts, read_texts
-from refold.plan.fold import Fold, Outcome, Plan, kept_fold
-from refold.plan.layout import Frames, Layout, Place
+from refold.plan.corpus import open_texts, read_texts
+from refold.plan.fold import Fold, Outcome, Plan
+from refold.plan.layout import Layout, Place, PlaceCosts, digest_notes
 from refold.plan.sealing import anchor_tokens
 from refold.plan.token_count import CountedTexts
 from refold.plan.untouchable import find_last_words
-from refold.plan.writing import with_calls, write_digest, write_excerpt, write_line
+from refold.plan.writing import PlanWriter
 from refold.result import Piece
 
 
@@ -28,68 +26,40 @@ def plan_minimal(
     What is tied to one of them, such as the call that a message with the user's last words answers,
     stays in its place; each stretch between them is a digest.
     """
+    layout = _lay_out(messages, untouchable, tokens)
+    in_place = [message for message in messages if layout.places[message.index] is Place.EXCERPT]
+    writer = PlanWriter(
+        messages,
+        open_texts(read_texts(in_place, tokens, {}), layout, frozenset()),
+        layout,
+        tokens,
+        anchor_tokens=anchor_tokens(tokens, is_kept=False),
+        kept_reason="short_content",
+    )
+    plan, _ = writer.write({})
+    return tuple(fold if fold.is_kept else _explained(fold, tokens) for fold in plan)
+
+
+def _lay_out(
+    messages: Sequence[Message], untouchable: Mapping[int, str], tokens: CountedTexts
+) -> Layout:
     last_words = frozenset((message.index, n) for message, n in find_last_words(messages))
-    places = _find_places(messages, untouchable, {index for index, _ in last_words})
-    layout = Layout(places, dict(untouchable), last_words)
-    texts = _read_excerpts(messages, layout, tokens)
-    frames = Frames(tokens)
-    plan: list[Fold] = []
-    for place, run in groupby(messages, lambda message: places[message.index]):
-        match place:
-            case Place.WHOLE:
-                plan += [kept_fold(message, untouchable[message.index]) for message in run]
-            case Place.EXCERPT:
-                for message in run:
-                    excerpt = write_excerpt(message, texts.get(message.index, {}), {})
-                    plan.append(_explained(with_calls(excerpt, frames.calls(message)), tokens))
-            case Place.DIGEST:
-                plan += _digest(list(run), tokens)
-    return tuple(plan)
-
-
-def _find_places(
-    messages: Sequence[Message], untouchable: Mapping[int, str], spoken: set[int]
-) -> list[Place]:
-    stays = {index for index in untouchable if messages[index].is_turn} | spoken
+    stays = {index for index in untouchable if messages[index].is_turn}
+    stays.update(index for index, _ in last_words)
     places = [Place.DIGEST] * len(messages)
     for block in find_blocks(messages):
         if not stays.isdisjoint(block):
             places[block.start : block.stop] = [Place.EXCERPT] * len(block)
     for index in untouchable:
-        if messages[index].is_turn:
-            places[index] = Place.WHOLE
-    for is_turn, run in groupby(messages, lambda message: message.is_turn):
-        if not is_turn:  # a digest reaches over records that no model sees, if it goes on there
-            notes = [message.index for message in run]
-            around = {*places[max(0, notes[0] - 1) : notes[0]], *places[notes[-1] + 1 :][:1]}
-            for index in notes:
-                places[index] = Place.DIGEST if around == {Place.DIGEST} else Place.WHOLE
-    return places
-
-
-def _read_excerpts(
-    messages: Sequence[Message], layout: Layout, tokens: CountedTexts
-) -> Mapping[int, Mapping[int, Text]]:
-    """Return the texts of what stays in its place, with those that give way open."""
-    stays = [message for message in messages if layout.places[message.index] is Place.EXCERPT]
-    found: defaultdict[int, dict[int, Text]] = defaultdict(dict)
-    for text in open_texts(read_texts(stays, tokens, {}), layout, frozenset()):
-        found[text.message.index][text.part] = text
-    return found
-
-
-def _digest(stretch: Sequence[Message], tokens: CountedTexts) -> Iterator[Fold]:
-    """Write a stretch as a digest, if that is shorter even with an anchor."""
-    digest = write_digest(stretch, [write_line(message, {}, {}) for message in stretch])
-    cost = tokens.fold(digest) + anchor_tokens(tokens, is_kept=False)
-    if cost < sum(map(tokens.message, stretch)):
-        yield _explained(digest, tokens)
-    else:
-        yield from (kept_fold(message, "short_content") for message in stretch)
+        places[index] = Place.WHOLE
+    digest_notes(messages, places, at_ends=True)
+    in_place = (message for message in messages if places[message.index] is Place.EXCERPT)
+    calls = PlaceCosts(tokens).find_calls(in_place)
+    return Layout(places, dict(untouchable), last_words, calls=calls)
 
 
 def _explained(fold: Fold, tokens: CountedTexts) -> Fold:
-    """Let every text that gave way say so."""
+    """Let every text that was dropped say so."""
     rows = zip(fold.sources, fold.outcomes, strict=True)
     return fold.changed(
         outcomes=tuple(tuple(_explain(message, row, tokens)) for message, row in rows)
@@ -109,7 +79,7 @@ def _explain(message: Message, row: Sequence[Outcome], tokens: CountedTexts) -> 
 
 
 def _pieces(message: Message, parts: Iterable[int], tokens: CountedTexts) -> tuple[Piece, ...]:
-    """Return the texts of *message* as pieces for which there was no room."""
+    """Return texts of *message*, each as one piece for which there was no room."""
     texts = [(number, message.parts[number].text) for number in parts]
     return tuple(
         Piece(

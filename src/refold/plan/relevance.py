@@ -200,7 +200,7 @@ def _turns_in_any_case(stats: ItemStats) -> list[int]:
     return said
 
 
-def learned_worths(
+def learned_relevance(
     stats: ItemStats, turns: Sequence[Turn], weights: Weights, share: float
 ) -> list[float]:
     """Return what each item is worth if *share* of all tokens can be shown.
@@ -209,7 +209,7 @@ def learned_worths(
     chance far more often than values are, so what all words are worth is fixed beside what all
     values are worth.
     """
-    worths = [0.0] * len(stats.shape)
+    relevance = [0.0] * len(stats.shape)
     power = -_evenness(share)
     rows = rows_of(stats)
     heard = _Heard(turns)
@@ -218,12 +218,12 @@ def learned_worths(
         for class_ in rows
     }
     for row, chance in zip(rows[VALUES], chances[VALUES], strict=True):
-        worths[row] = chance
+        relevance[row] = chance
     class_ratio = (sum(chances[VALUES]) + _SOME) / (sum(chances[WORDS]) + _SOME)
     factor = _words_beside_values(share) * class_ratio
     for row, chance in zip(rows[WORDS], chances[WORDS], strict=True):
-        worths[row] += factor * chance
-    return worths
+        relevance[row] += factor * chance
+    return relevance
 
 
 def _words_beside_values(share: float) -> float:
@@ -298,7 +298,7 @@ def _add_up(class_: ClassWeights, columns: Buckets) -> list[float]:
     return list(map(sum, zip(*weights, strict=True)))
 
 
-def talk_worths(stats: ItemStats, turns: Sequence[Turn]) -> list[float]:
+def talk_relevance(stats: ItemStats, turns: Sequence[Turn]) -> list[float]:
     """Return the worth of each item by its rarity: most for rare ones that were taken up again.
 
     A short talk is about what was said last; a long one has many subjects.

@@ -1,8 +1,11 @@
-"""Write what was chosen: excerpts in their places, digests of whole stretches."""
+"""Write a selection: excerpts in place, digests of whole stretches, and the plan made of both."""
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from refold.kinds import test_run
@@ -11,14 +14,18 @@ from refold.messages.message import Call, Message
 from refold.notation.marks import Stretch, digest, excerpt, gap, spell_amount
 from refold.notation.recognize import read_stretch
 from refold.plan.corpus import CALLS, Text, shown_in
-from refold.plan.fold import NO_CALLS, Fold, Outcome
-from refold.plan.layout import SHORT_TOKENS, Key
+from refold.plan.fold import NO_CALLS, Fold, Outcome, Plan, kept_fold
+from refold.plan.layout import SHORT_TOKENS, Key, Layout, Place, find_movable
 from refold.plan.pieces import IDEOGRAPHS, join_spans
+from refold.plan.token_count import CountedTexts
 from refold.scan.runs import Span
+
+_LEAST_IN_PLACE: Final = 120
+"""Characters that a message must show to be worth a mark and a place of its own."""
 
 
 class Pick(NamedTuple):
-    """What was chosen of a text."""
+    """The spans of a text to show."""
 
     spans: Sequence[Span] = ()
     errors: int = 0
@@ -26,8 +33,124 @@ class Pick(NamedTuple):
 
 
 Chosen = Mapping[int, Pick]
-"""What was chosen of each text of a message, by its number."""
+"""What to show of one message: text number → pick."""
+Spans = Mapping[int, Chosen]
+"""What to show of the conversation: message index → its picks."""
 NO_PICK: Final = Pick()
+_NOTHING: Final[Chosen] = MappingProxyType({})
+
+
+class PlanWriter:
+    """Writes plans for one layout; what a second plan shows alike is not written again.
+
+    Of *texts*, those that compete are shown as the spans say. *newest* has re-encoded folds of
+    messages that stay whole. Where a digest, with *anchor_tokens* on top, would cost no less than
+    its messages, these are kept for the *kept_reason*.
+    """
+
+    def __init__(
+        self,
+        messages: Sequence[Message],
+        texts: Iterable[Text],
+        layout: Layout,
+        tokens: CountedTexts,
+        *,
+        newest: Mapping[int, Fold] = MappingProxyType({}),
+        anchor_tokens: int = 0,
+        kept_reason: str = "within_budget",
+    ) -> None:
+        self._messages = messages
+        self._layout = layout
+        self._tokens = tokens
+        self._anchor_tokens = anchor_tokens
+        self._kept_reason = kept_reason
+        self._texts: defaultdict[int, dict[int, Text]] = defaultdict(dict)
+        stays: set[int] = set()
+        for text in texts:
+            self._texts[text.message.index][text.part] = text
+            if text.is_typed or not text.is_open:
+                stays.add(text.message.index)
+        self._movable = find_movable(messages, layout) - stays
+        # Everything below is a cache.
+        self._wholes = {index: newest[index] for index in layout.recoded}
+        self._excerpts: dict[int, tuple[Chosen, Fold]] = {}
+        self._lines: dict[int, tuple[Chosen, Line]] = {}
+        self._labels: dict[tuple[int, int], Label] = {}
+        self._costs: dict[Fold, int] = {}
+
+    def update(self, text: Text) -> None:
+        """Use *text* in place of the one with the same key."""
+        self._texts[text.message.index][text.part] = text
+
+    def write(self, spans: Spans) -> tuple[Plan, int]:
+        """Write a plan that shows these *spans*; return it and its tokens."""
+        plan = tuple(self._folds(spans))
+        return plan, sum(map(self._cost, plan))
+
+    def _cost(self, fold: Fold) -> int:
+        known = self._costs.get(fold)
+        if known is None:
+            known = self._costs[fold] = self._tokens.fold(fold)
+        return known
+
+    def _folds(self, spans: Spans) -> Iterator[Fold]:
+        own_places, places = self._layout.places, self._places(spans)
+        for place, grouped in groupby(self._messages, lambda message: places[message.index]):
+            run = list(grouped)
+            if place is Place.WHOLE:
+                yield from map(self._whole, run)
+            elif place is Place.DIGEST and (
+                len(run) > 1 or own_places[run[0].index] is Place.DIGEST
+            ):
+                yield from self._digest(run, spans)
+            else:  # a digest of one message that has a place would only take its role away
+                yield from (self._excerpt(message, spans) for message in run)
+
+    def _places(self, spans: Spans) -> list[Place]:
+        """Return where each message stands; one that shows next to nothing goes into a digest."""
+        places = self._layout.places.copy()
+        for index in self._movable:
+            picks = spans.get(index, _NOTHING).values()
+            if sum([_chars(pick.spans) for pick in picks]) < _LEAST_IN_PLACE:
+                places[index] = Place.DIGEST
+        return places
+
+    def _whole(self, message: Message) -> Fold:
+        known = self._wholes.get(message.index)
+        if known is None:
+            kept = kept_fold(message, self._layout.reasons[message.index])
+            known = with_calls(kept, self._layout.calls.get(message.index, NO_CALLS))
+            self._wholes[message.index] = known
+        return known
+
+    def _excerpt(self, message: Message, spans: Spans) -> Fold:
+        chosen, known = spans.get(message.index, _NOTHING), self._excerpts.get(message.index)
+        if known is None or known[0] != chosen:
+            texts, layout = self._texts.get(message.index, {}), self._layout
+            fold = write_excerpt(message, texts, chosen, layout.last_words)
+            known = chosen, with_calls(fold, layout.calls.get(message.index, NO_CALLS))
+            self._excerpts[message.index] = known
+        return known[1]
+
+    def _digest(self, stretch: Sequence[Message], spans: Spans) -> Iterator[Fold]:
+        """Write a stretch as a digest, unless it costs no more as it is."""
+        ends = stretch[0].index, stretch[-1].index
+        label = self._labels.get(ends)
+        if label is None:
+            label = self._labels[ends] = label_of(stretch)
+        digest = write_digest(stretch, [self._line(message, spans) for message in stretch], label)
+        cost = self._tokens.fold(digest) + self._anchor_tokens
+        if cost < sum(map(self._tokens.message, stretch)):
+            yield digest
+        else:
+            yield from (kept_fold(message, self._kept_reason) for message in stretch)
+
+    def _line(self, message: Message, spans: Spans) -> Line:
+        chosen, known = spans.get(message.index, _NOTHING), self._lines.get(message.index)
+        if known is None or known[0] != chosen:
+            known = chosen, write_line(message, self._texts.get(message.index, {}), chosen)
+            self._lines[message.index] = known
+        return known[1]
 
 
 def _show(text: Text, spans: Sequence[Span], *, in_place: bool) -> str:

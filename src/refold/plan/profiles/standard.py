@@ -20,7 +20,7 @@ from refold.messages.message import Message
 from refold.notation.recognize import body_of
 from refold.options import Options
 from refold.plan.by_rules import find_pastes, fold_prose, rules_of
-from refold.plan.conversation import Conversation, worth_items
+from refold.plan.conversation import Conversation, item_relevance
 from refold.plan.fold import SUMMARIZED, Outcome, Plan
 from refold.plan.layout import YIELDING, Key
 from refold.plan.minimal import plan_minimal
@@ -142,7 +142,7 @@ class StandardFitter:
             return plan_lossless(messages, untouchable, shorter, tokens), ("lossless",)
         newest = recode_newest(messages, untouchable, shorter, tokens)
         weights = self._weights or learned_weights()
-        worths = Lazy(lambda: worth_items(self._conversation, weights, target))
+        relevance = Lazy(lambda: item_relevance(self._conversation, weights, target))
 
         def select(stays: Mapping[int, str]) -> tuple[Plan, int]:
             selected = Selection(
@@ -151,7 +151,7 @@ class StandardFitter:
                 target=target,
                 limit=limit,
                 untouchable=stays,
-                worths=worths,
+                relevance=relevance,
                 newest=newest,
                 explains=self._task.options.trace,
             ).make()

@@ -8,8 +8,8 @@ from dataclasses import replace
 from refold.kinds import ERROR, PLAIN, Grade
 from refold.kinds.base import EVIDENCE, FAILURE, SUMMARY, WARNING
 from refold.plan.choose import Candidates
-from refold.plan.claims import RequiredPieces
 from refold.plan.corpus import Text
+from refold.plan.priority import RequiredPieces
 from tests.plan.runs import read
 
 LINE = "it broke.\n"
@@ -30,7 +30,7 @@ def musts_of(*rows: Row) -> RequiredPieces:
         found.end.append(len(LINE) * (place + 1))
         found.rows.append(says)
         found.factor.append(grade.weight)
-        found.must.append(grade.must)
+        found.is_required.append(grade.must)
         found.grade.append(grade)
     return RequiredPieces(found, TEXTS)
 
@@ -66,4 +66,4 @@ def test_warnings_details_and_summaries_are_no_errors() -> None:
 
 def test_what_a_text_says_more_than_once_is_known_by_where_it_ends() -> None:
     musts = musts_of((0, [1], ERROR), (1, [2], replace(ERROR, times=41)))
-    assert musts.times_said() == {1: {2 * len(LINE): 41}}
+    assert musts.repeat_counts() == {1: {2 * len(LINE): 41}}

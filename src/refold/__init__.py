@@ -1,7 +1,6 @@
 """refold folds long LLM conversations small and unfolds them again, byte for byte.
 
-Every public name is loaded when it is first used: importing refold costs next to nothing, and
-what is not used is not loaded.
+Every public name is imported when it is first used, so importing refold costs next to nothing.
 """
 
 from __future__ import annotations
@@ -9,7 +8,7 @@ from __future__ import annotations
 from importlib import import_module
 
 TYPE_CHECKING = False
-"""What type checkers take it for; `typing` takes longer to load than everything here."""
+"""As in `typing`, which takes longer to import than everything here."""
 
 if TYPE_CHECKING:
     from typing import Any
@@ -123,7 +122,7 @@ def __getattr__(name: str) -> Any:
     if home is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     found = getattr(import_module(home), name)
-    globals()[name] = found  # so that the next look-up is an ordinary one
+    globals()[name] = found  # the next look-up does not come here
     return found
 
 
@@ -167,5 +166,5 @@ __all__ = [
     "retrieve_tool",
     "uncompress",
 ]
-"""What programs are written with. The parts of reports, and what few need, are documented with the
-modules that `_HOMES` names; they can be had from here as well."""
+"""The main names. Parts of reports and rarely used names are documented with their modules (see
+`_HOMES`) but can be imported from here as well."""

@@ -1,4 +1,4 @@
-"""The public face: compress, uncompress, classify, and a classifier that falls back to that."""
+"""The public API: compress, uncompress, `Compressor`, classify."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import partial
-from typing import Any, Literal, TypeVar, Unpack
+from typing import Any, Final, Literal, TypeVar, Unpack
 
 from refold.checks import check_name, check_whole
 from refold.detectors import detect, detect_hard
@@ -30,13 +30,16 @@ from refold.stores.base import Store
 
 M = TypeVar("M")
 Tier = Literal["T0", "T2", "T3"]
-_T3_WORDS = 20
+_T3_WORDS: Final = 20
 """Prose of fewer words is T2, by the contract."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Classification:
-    """What kind of text something is: T0 structure, T2 short prose, T3 long prose."""
+    """What kind of text something is: T0 structure, T2 short prose, T3 long prose.
+
+    `reasons` names the detectors that found structure; it is empty for prose.
+    """
 
     tier: Tier
     confidence: float
@@ -44,7 +47,12 @@ class Classification:
 
 
 def classify(text: str) -> Classification:
-    """Tell structure from prose, with the reasons."""
+    """Classify *text* as structure or prose.
+
+    Raises `ConfigError` if *text* is not a string.
+
+        classify("See https://example.org/a?b=1").reasons  # ("url", "file_path")
+    """
     if not isinstance(text, str):
         raise ConfigError(f"classify() takes a string, got {type(text).__name__}")
     reasons = detect(text).reasons
@@ -60,9 +68,10 @@ def create_escalating_classifier(
     always_preserve: Iterable[str] = (),
     always_compress: Iterable[str] = (),
 ) -> Classifier:
-    """Make a classifier that asks *call* and, if that fails, uses refold's own detectors.
+    """Make a classifier that asks a model and falls back to refold's own detectors.
 
-    That is: if *call* raises, or if its answer cannot be read.
+    It falls back when *call* raises or its answer cannot be parsed. The arguments are those of
+    `create_classifier`.
     """
     inner = create_classifier(
         call,
@@ -75,7 +84,7 @@ def create_escalating_classifier(
 
 
 def _check_thinking(options: Options) -> Options:
-    """Refuse `thinking="append"`: it needs to know what was sent before."""
+    """Reject `thinking="append"`, which needs to know what was sent before."""
     if options.thinking == "append":
         raise ConfigError(
             'thinking="append" needs to know what was sent before: use a Session, '
@@ -91,23 +100,28 @@ class NamedChoices(Choices, Helpers, total=False):
 class Compressor:
     """Folds conversations with one set of options; safe to share between threads and tasks.
 
-    A *conversation* that is given a name keeps its originals to itself, in whatever *store* it
-    shares with others: give the same name to `uncompress`. One without a name shows a longer
-    handle in its first stand-in instead, which ties all of them to it.
-
-    A *summarizer* may write summaries and a *classifier* may have texts kept; both are limited and
-    checked, summaries are remembered, and neither is needed. *on_event* gets their progress,
-    which may take *pass_seconds* in all for one conversation.
-
-    Four tables may be the caller's instead of refold's own, usually `[*DETECTORS, mine]` and so on:
-    *detectors* say what must survive word for word, *codecs* how data is said shorter, *kinds* how
-    results of tools fall into pieces, *rules* what becomes of what was said. Their rows are in
-    `refold.detectors`, `refold.codecs`, `refold.kinds` and `refold.plan.rules`.
-
         compressor = Compressor(token_budget=8_000, store=SqliteStore("originals.db"))
         messages = compressor.compress(messages).messages
 
-    Raises `ConfigError` for a choice that is unknown or can never work.
+    All arguments are optional:
+
+    - *options*: an `Options`; keywords of the same names override single fields of it.
+    - *store*: where originals are kept. Without one they are in `Result.verbatim` only.
+    - *conversation*: a name that separates the originals of this conversation from those of others
+      in the same store; give the same name to `uncompress`. Without a name, the first stand-in of a
+      view shows a longer handle that ties all the others to it.
+    - *summarizer*: a model that writes summaries. Its answers are checked, limited and cached.
+    - *classifier*: a model that says which texts must be kept.
+    - *on_event*: a callback for the progress of both models.
+    - *pass_seconds*: how long both models may take for one conversation.
+    - *detectors*, *codecs*, *kinds*, *rules*: tables to use in place of refold's own, usually
+      `[*DETECTORS, mine]` and so on. Detectors find what must survive word for word, codecs
+      re-encode data in fewer tokens, kinds cut tool results into pieces, rules decide what happens
+      to each text. Refold's own are in `refold.detectors`, `refold.codecs`, `refold.kinds` and
+      `refold.plan.rules`.
+
+    Raises `ConfigError` for an option that is unknown or can never work, and for one that the
+    profile does not use.
     """
 
     def __init__(
@@ -123,7 +137,7 @@ class Compressor:
         self._engine = Engine(_check_thinking(combined), **self._helpers)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle and copy what it was made with; what models answered is not taken along."""
+        """Pickle and copy the arguments it was made with, without cached answers of models."""
         return partial(type(self), self.options, **self._helpers), ()
 
     def __repr__(self) -> str:
@@ -136,14 +150,17 @@ class Compressor:
 
     @property
     def options(self) -> Options:
-        """What was chosen."""
+        """The options it folds with."""
         return self._engine.options
 
     def compress(self, messages: Sequence[M]) -> Result[M]:
-        """Fold *messages*; the originals are in the store before this returns.
+        """Fold *messages*: mappings, or message objects of an SDK or framework.
 
-        They may be mappings, or objects of an SDK or a framework: those come out as the same types,
-        and unchanged ones as the same objects.
+        Objects come out as the same types, unchanged ones as the same objects. The originals are in
+        the store before this returns.
+
+        Raises `MessageError` for input that is not a conversation, `StoreError` if the store fails
+        and, with `strict=True`, `BudgetError` if the conversation cannot fit.
         """
         objects = Objects()
         job = self._engine.begin(objects.read(messages))
@@ -151,7 +168,7 @@ class Compressor:
         return objects.give_back(self._engine.finish(job, planned))
 
     async def acompress(self, messages: Sequence[M]) -> Result[M]:
-        """Fold *messages* without blocking the event loop; same result as `compress`."""
+        """Fold *messages* without blocking the event loop; otherwise the same as `compress`."""
         objects = Objects()
         wires = objects.read(messages)
         job = await asyncio.to_thread(self._engine.begin, wires)
@@ -167,18 +184,20 @@ class AllChoices(NamedChoices, total=False):
 
 
 def compress(messages: Sequence[M], **choices: Unpack[AllChoices]) -> Result[M]:
-    """Fold a conversation; what goes in comes out: mappings, or objects of the same types.
-
-    Takes everything that `Compressor` takes: the fields of `Options` and *store*, *conversation*,
-    *summarizer*, *classifier*, *on_event*, *pass_seconds*, *detectors*, *codecs*,
-    *kinds*, *rules*.
+    """Fold a conversation: a list of mappings, or of message objects of an SDK or framework.
 
         result = compress(messages, token_budget=8_000, store=SqliteStore("originals.db"))
         client.chat.completions.create(model="gpt-5", messages=result.messages)
 
-    Raises `ConfigError` for a choice that is unknown or can never work, `MessageError` for what is
-    no conversation, `StoreError` if the store fails and, with `strict=True`, `BudgetError` if the
-    budget cannot be kept.
+    *choices* are everything that `Compressor` takes: the fields of `Options`, and *options*,
+    *store*, *conversation*, *summarizer*, *classifier*, *on_event*, *pass_seconds*, *detectors*,
+    *codecs*, *kinds* and *rules*.
+
+    Objects come out as the same types, unchanged ones as the same objects.
+
+    Raises `ConfigError` for an option that is unknown or can never work, `MessageError` for input
+    that is not a conversation, `StoreError` if the store fails and, with `strict=True`,
+    `BudgetError` if the conversation cannot fit into its budget.
     """
     return Compressor(**choices).compress(messages)
 
@@ -186,9 +205,9 @@ def compress(messages: Sequence[M], **choices: Unpack[AllChoices]) -> Result[M]:
 async def acompress(messages: Sequence[M], **choices: Unpack[AllChoices]) -> Result[M]:
     """Fold a conversation without blocking the event loop.
 
-    Takes, returns and raises the same as `compress`:
-
         result = await acompress(messages, token_budget=8_000)
+
+    Takes, returns and raises the same as `compress`.
     """
     return await Compressor(**choices).acompress(messages)
 
@@ -202,16 +221,24 @@ def uncompress(
     conversation: str | None = None,
     accept_foreign: bool = False,
 ) -> UncompressResult[M]:
-    """Unfold a conversation from a store, from `Result.verbatim`, or with a look-up function.
+    """Restore the original messages of a folded conversation.
 
-    Give the whole view, as it was returned: a stand-in without an id is known by its place among
-    the others. *conversation* is the name that it was folded under, if any. Provenance that other
-    tools wrote into `metadata` cannot be checked; with *accept_foreign* it is believed, for the
-    originals of a mapping or function only.
+        original = uncompress(result.messages, SqliteStore("originals.db")).messages
 
-    `StoreError` if it gives more than *max_messages*. Without a limit of the caller's, that is
-    1,000 and a hundred times what the messages and the records behind them name: what compressing
-    has written never comes near it, a few records that unfold into each other do.
+    - *messages*: the whole view, as it was returned. A stand-in without an id is found by its place
+      among the others.
+    - *store*: a store, `Result.verbatim`, or a function from an id to its original.
+    - *recursive*: also unfold what was folded several times.
+    - *max_messages*: how many messages may come out. By default 1,000 plus a hundred times what the
+      messages and the records behind them name: folds never come near that, only forged records
+      that unfold into each other do.
+    - *conversation*: the name under which it was folded, if any.
+    - *accept_foreign*: believe provenance that other tools wrote into `metadata`, which cannot be
+      verified. Only for originals from a mapping or function.
+
+    Missing originals are no error: `UncompressResult.missing_ids` lists them. Raises `StoreError`
+    if the store fails or more than *max_messages* would come out, `MessageError` for input that is
+    not a conversation.
     """
     objects = Objects()
     checked = check_list(objects.read(messages))
@@ -230,7 +257,10 @@ def uncompress(
 def find_lookup(
     store: Store | Mapping[str, Any] | Callable[[str], Any], conversation: str | None
 ) -> StoreLookup | MappingLookup:
-    """Return what finds originals in *store*, whatever it is."""
+    """Return a look-up for the originals in a store, a mapping or behind a function.
+
+    Raises `StoreError` for anything else.
+    """
     if conversation is not None:
         check_name("conversation", conversation)
     if isinstance(store, Mapping):

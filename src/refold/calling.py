@@ -1,4 +1,4 @@
-"""Call the functions that users give us, which may be synchronous or not."""
+"""Call functions of users, which may be synchronous or asynchronous."""
 
 from __future__ import annotations
 
@@ -11,24 +11,22 @@ from functools import partial
 from typing import Any, Final
 
 _MAX_THREADS: Final = 32
-"""As many calls of a synchronous function at once; more of them wait. A model's own limits are
-lower."""
+"""So many calls of a synchronous function run at once; rate limits of models are lower."""
 
 
 def is_async(function: Callable[..., object]) -> bool:
-    """Tell whether calling *function* gives a coroutine; an object may have an async `__call__`."""
+    """Tell whether *function* is a coroutine function, or an object with an async `__call__`."""
     return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(
         getattr(type(function), "__call__", None)  # noqa: B004 - the method itself, not a test
     )
 
 
 class Callee:
-    """A function to await, whatever it is; a synchronous one runs in a thread, so calls overlap.
+    """Makes any function awaitable; a synchronous one runs in a thread, so calls overlap.
 
-    The threads are its own: an event loop waits for its default ones before it closes, and a
-    function that hangs must not keep a deadline from being kept. An asynchronous function is never
-    called in a thread: if the wait for that thread were cancelled, its coroutine would be lost
-    without ever having run.
+    It uses a thread pool of its own: an event loop waits for its default pool before it closes, so
+    a function that hangs would break deadlines. An asynchronous function is never called in a
+    thread: if the wait for that thread were cancelled, its coroutine would never be awaited.
     """
 
     def __init__(self, function: Callable[..., Any]) -> None:
@@ -37,7 +35,7 @@ class Callee:
         self._pool = ThreadPoolExecutor(_MAX_THREADS, thread_name_prefix="refold")
 
     async def __call__(self, *args: object) -> Any:
-        """Return what the function returns in the end."""
+        """Return the result of the function."""
         if self._is_async:
             return await self._function(*args)
         call = partial(copy_context().run, self._function, *args)

@@ -1,4 +1,4 @@
-"""Check options and requirements: an error names it, what it must be and what was got."""
+"""Checks of options and requirements; errors name the option, what it must be and what it was."""
 
 from __future__ import annotations
 
@@ -11,50 +11,50 @@ from refold.errors import ConfigError, RefoldError
 
 
 def check_whole(name: str, value: object, *, least: int = 0) -> None:
-    """Refuse what is not a whole number of at least *least*."""
+    """Raise `ConfigError` unless *value* is a whole number of at least *least*."""
     if not isinstance(value, int) or isinstance(value, bool) or value < least:
         raise ConfigError(f"{name} must be a whole number, {least} or more; got {value!r}")
 
 
 def check_number(name: str, value: object, *, least: float = 0) -> None:
-    """Refuse what is not a finite number of at least *least*."""
+    """Raise `ConfigError` unless *value* is a finite number of at least *least*."""
     if not _is_number(value) or not least <= value < math.inf:
         raise ConfigError(f"{name} must be a number, {least:g} or more; got {value!r}")
 
 
 def check_positive(name: str, value: object) -> None:
-    """Refuse what is not a finite number above 0."""
+    """Raise `ConfigError` unless *value* is a finite number above 0."""
     if not _is_number(value) or not 0 < value < math.inf:
         raise ConfigError(f"{name} must be a number above 0, got {value!r}")
 
 
 def check_share(name: str, value: object) -> None:
-    """Refuse what is not a number from 0 to 1."""
+    """Raise `ConfigError` unless *value* is a number from 0 to 1."""
     if not _is_number(value) or not 0 <= value <= 1:
         raise ConfigError(f"{name} must be a number from 0 to 1, got {value!r}")
 
 
 def check_switch(name: str, value: object) -> None:
-    """Refuse what is neither true nor false."""
+    """Raise `ConfigError` unless *value* is a bool."""
     if not isinstance(value, bool):
         raise ConfigError(f"{name} must be True or False, got {value!r}")
 
 
 def check_choice(name: str, value: object, known: Collection[str]) -> None:
-    """Refuse what is none of the *known* words."""
+    """Raise `ConfigError` unless *value* is one of the *known* words."""
     if not isinstance(value, str) or value not in known:
         hint = _nearest(str(value), known)
         raise ConfigError(f"{name} must be one of {', '.join(known)}; got {value!r}{hint}")
 
 
 def check_name(name: str, value: object) -> None:
-    """Refuse what cannot name anything."""
+    """Raise `ConfigError` unless *value* is a string that is not empty."""
     if not isinstance(value, str) or not value:
         raise ConfigError(f"{name} must be a text that is not empty, got {value!r}")
 
 
 def check_names(names: Iterable[str], known: Collection[str]) -> None:
-    """Refuse the name of an option that there is not."""
+    """Raise `ConfigError` for a name that is not *known*."""
     for name in names:
         if name not in known:
             hint = _nearest(name, known) or f"; known: {', '.join(sorted(known))}"
@@ -62,7 +62,7 @@ def check_names(names: Iterable[str], known: Collection[str]) -> None:
 
 
 def check_rows(name: str, rows: object, kind: type, *, by: str = "name") -> None:
-    """Refuse what is no list of *kind*, and two of them with the same *by*."""
+    """Raise `ConfigError` unless *rows* is a list of *kind*, each with another *by*."""
     if isinstance(rows, str) or not isinstance(rows, Sequence):
         raise ConfigError(f"{name} must be a list of {kind.__name__}, got {rows!r}")
     known: set[str] = set()
@@ -78,7 +78,7 @@ def check_rows(name: str, rows: object, kind: type, *, by: str = "name") -> None
 def need(
     module: str, extra: str, *, what: str = "this", error: type[RefoldError] = ConfigError
 ) -> Any:
-    """Import *module* of another package; if that is missing, the *error* says what to install."""
+    """Import *module* of an optional package; raise *error*, which says what to install."""
     try:
         return import_module(module)
     except ImportError as cause:

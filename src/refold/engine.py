@@ -1,10 +1,10 @@
-"""Loading, planning and writing out: what `Compressor` and `Session` share."""
+"""Reading, planning, asking models and writing out: what `Compressor` and `Session` share."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, TypedDict, TypeVar
+from typing import Any, Final, TypedDict, TypeVar, Unpack
 
 from refold.checks import check_name
 from refold.codecs import Codec
@@ -42,14 +42,15 @@ from refold.stores.scope import ScopedStore
 T = TypeVar("T")
 
 _MAX_PASSES: Final = 4
-"""Each pass may ask for what the answers before it have made possible; the bound ends a plan that
-would ask for ever."""
+"""Answers may lead to new questions, so a plan is made again after each pass; this ends the
+loop."""
 _MAX_TRIES: Final = 20
-"""How often links that are taken are made anew: each time another stand-in may be in the way."""
+"""How often stand-ins get longer handles because the store has other originals under their
+links."""
 
 
 class Helpers(TypedDict, total=False):
-    """What `Compressor` and `Session` take beside options and a store; see `Compressor`."""
+    """What folding may use besides options and a store; `Compressor` says what each is for."""
 
     conversation: str | None
     summarizer: object
@@ -63,13 +64,16 @@ class Helpers(TypedDict, total=False):
 
 
 def split_helpers(choices: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the helpers among *choices*, and the other ones."""
+    """Split *choices* into helpers and fields of `Options`."""
     helpers = {name: choices[name] for name in choices if name in Helpers.__annotations__}
     return helpers, {name: choices[name] for name in choices if name not in helpers}
 
 
 def combine(options: Options | None, choices: Mapping[str, Any]) -> Options:
-    """Make options from a set of them, from keywords, or from one changed by the other."""
+    """Return *options* with these *choices* changed; without options, make them of the choices.
+
+    Raises `ConfigError` for options that are none, and for choices that can never work.
+    """
     if options is None:
         return Options(**choices)
     if not isinstance(options, Options):
@@ -79,7 +83,7 @@ def combine(options: Options | None, choices: Mapping[str, Any]) -> Options:
 
 @dataclass(slots=True)
 class Job:
-    """One compression under way."""
+    """One compression in progress."""
 
     messages: tuple[Message, ...]
     text_cache: TextCache
@@ -90,42 +94,30 @@ class Engine(Planner):
     """A planner with a store to write to and models to ask; holds no state of any conversation."""
 
     def __init__(
-        self,
-        options: Options,
-        *,
-        store: Store | None = None,
-        conversation: str | None = None,
-        summarizer: object = None,
-        classifier: object = None,
-        on_event: Listener | None = None,
-        pass_seconds: float | None = None,
-        detectors: Sequence[Detector] | None = None,
-        codecs: Sequence[Codec] | None = None,
-        kinds: Sequence[Kind] | None = None,
-        rules: Sequence[Rule] | None = None,
+        self, options: Options, *, store: Store | None = None, **helpers: Unpack[Helpers]
     ) -> None:
         self._tables = Tables.of(
-            detectors=detectors, codecs=codecs, kinds=kinds, rules=check_rules(rules)
+            detectors=helpers.get("detectors"),
+            codecs=helpers.get("codecs"),
+            kinds=helpers.get("kinds"),
+            rules=check_rules(helpers.get("rules")),
         )
-        helpers = {
-            "summarizer": summarizer,
-            "classifier": classifier,
-            "on_event": on_event,
-            "pass_seconds": pass_seconds,
-        }
-        given = [name for name, helper in helpers.items() if helper is not None]
+        for_models = ("summarizer", "classifier", "on_event", "pass_seconds")
+        given = [name for name in for_models if helpers.get(name) is not None]
         for name in (*given, *self._tables.chosen):
             check_used(name, options.profile)
+        conversation = helpers.get("conversation")
         super().__init__(options, options.counter or counter_for(options.model), conversation)
         self._store = None if store is None else scoped(store, conversation)
         if conversation is not None:
             check_name("conversation", conversation)
+        summarizer, classifier = helpers.get("summarizer"), helpers.get("classifier")
         self.asker = Asker(
             summarizer=None if summarizer is None else summarizers.wrap_summarizer(summarizer),
             classifier=None if classifier is None else as_classifier(classifier),
             count_tokens=self._counter,
-            pass_seconds=pass_seconds,
-            listener=on_event,
+            pass_seconds=helpers.get("pass_seconds"),
+            listener=helpers.get("on_event"),
         )
 
     def begin(
@@ -135,9 +127,10 @@ class Engine(Planner):
         chain: Chain | None = None,
         links: Sequence[str] | None = None,
     ) -> Job:
-        """Read a conversation; *links* are those of messages that are no whole view.
+        """Read a conversation.
 
-        A *chain* is taken on by the stand-ins among them.
+        Messages that continue a view are given with its *chain*; those that are not a whole view
+        come with the *links* of their stand-ins.
         """
         loaded = load(
             messages, format_name=self.options.format, strict_roles=self.options.strict_roles
@@ -145,18 +138,22 @@ class Engine(Planner):
         return self.job_of(self.recognize(loaded, chain, links))
 
     def job_of(self, messages: tuple[Message, ...]) -> Job:
-        """Begin with messages that were read before."""
+        """Begin a compression of messages that are read already."""
         plans_once = self.options.token_budget is None and not self.asker.is_enabled
         return Job(messages, self.new_text_cache(keeps_sentences=not plans_once))
 
     def flow(self, job: Job) -> Flow[Planned]:
-        """Plan a job; stops where it wants to ask something."""
+        """Plan a job; yields where it has questions for models."""
         return ask_until_known(
             lambda: self.plan(job.messages, job.text_cache, self.options), job.text_cache
         )
 
     def finish(self, job: Job, planned: Planned) -> Result:
-        """Write the plan out; nothing has been written before this."""
+        """Write the plan out; nothing has been written before this.
+
+        Raises `BudgetError` with `strict` if the budget is not kept, `StoreError` if the store
+        fails.
+        """
         plan, budget = self.sealed(planned, job.text_cache.tokens)
         if self.options.strict and budget is not None and not budget.fits:
             raise BudgetError(budget.explain())
@@ -179,11 +176,11 @@ class Engine(Planner):
         )
 
     def settle(self, make: Callable[[], T], text_cache: TextCache, tally: Tally) -> T:
-        """Make a plan, asking for whatever it wants to know."""
+        """Make a plan, asking models what it needs to know."""
         return run(ask_until_known(make, text_cache), self.asker, tally)
 
     def new_text_cache(self, *, keeps_sentences: bool = True) -> TextCache:
-        """Start afresh with what is known of texts."""
+        """Return an empty cache of what is known of texts."""
         return TextCache(
             CountedTexts(self._counter, estimate_tokens),
             spelling=self.preset.spelling,
@@ -201,7 +198,7 @@ class Engine(Planner):
 
     @property
     def trust(self) -> Trust:
-        """What is taken for provenance in this conversation."""
+        """Which provenance is believed in this conversation."""
         return Trust(conversation=self.conversation)
 
     @property
@@ -210,7 +207,7 @@ class Engine(Planner):
         return None if self._store is None else StoreLookup(self._store.get)
 
     def new_chain(self) -> Chain:
-        """Start to name the stand-ins of a view."""
+        """Return the empty chain that names the stand-ins of a view."""
         return Chain(self.conversation)
 
     def recognize(
@@ -219,10 +216,10 @@ class Engine(Planner):
         chain: Chain | None = None,
         links: Sequence[str] | None = None,
     ) -> tuple[Message, ...]:
-        """Find out which of *messages*, that follow those in *chain*, stand for others.
+        """Find out which of *messages* are stand-ins; they follow those in *chain*.
 
-        What cannot carry provenance gets the key under which it is kept. With a store, what claims
-        to be a stand-in and is not known there is an ordinary message.
+        A stand-in that cannot carry its provenance gets the key under which that is stored. With a
+        store, what claims to be a stand-in but is not known there is an ordinary message.
         """
         if links is None:
             chain = chain or self.new_chain()
@@ -233,7 +230,7 @@ class Engine(Planner):
         return recognize(messages, links, self.conversation, get)
 
     def sealed(self, planned: Planned, tokens: CountedTexts) -> Planned:
-        """Return a finished plan as it will be written, and what that means for its budget."""
+        """Return a finished plan as it will be written, and the budget report for that."""
         unsealed, budget = planned
         plan = self.unbind(self.seal(unsealed, tokens=tokens if budget is None else None))
         if budget is None:
@@ -248,7 +245,7 @@ class Engine(Planner):
         *,
         is_resumed: bool = False,
     ) -> Plan:
-        """Return a plan without thinking that its provider would refuse; see `strip_thinking`."""
+        """Return a plan without thinking that its provider would reject; see `strip_thinking`."""
         way, model = self.options.thinking, self.options.model
         if way != "append" and not is_checked(way, model):
             return plan
@@ -265,14 +262,14 @@ class Engine(Planner):
     ) -> tuple[Plan, Rendering]:
         """Write a sealed plan out from its fold number *first* on; the originals go to the store.
 
-        *chain* has the stand-ins before that one; *add* may add what else is to be kept. Returns
-        the plan as it was written, and what was written.
+        *chain* has the stand-ins before that one; *add* may add what else is to be stored. Returns
+        the plan as it was written, and what was written. Raises `StoreError`.
 
-        A link that the store already has for other originals is never taken for ours: then the
-        handle grows, the text is another one, and so is its link. The store is asked once it has
-        everything: what was there before us, or came while we wrote, it has kept as it was.
+        If the store already has other originals under a link, the handle grows, which changes the
+        text and so its link. This is checked after everything is stored: a store keeps the first
+        record under a key, whoever wrote it and when.
         """
-        crowded: set[str] = set()
+        taken_before: set[str] = set()
         for _ in range(_MAX_TRIES):
             rendering = render(
                 sealed[first:],
@@ -282,18 +279,18 @@ class Engine(Planner):
             )
             if add is not None:
                 add(rendering, sealed)
-            taken = _claimed(rendering, sealed) - (crowded & {*rendering.carried.values()})
+            taken = _ambiguous(rendering, sealed) - (taken_before & {*rendering.carried.values()})
             if not taken:
                 self.save(rendering)
                 taken = self._taken(rendering)
             if not taken:
                 return sealed, rendering
-            crowded |= taken
-            sealed = self.seal(sealed, crowded=crowded)
+            taken_before |= taken
+            sealed = self.seal(sealed, taken=taken_before)
         raise StoreError("the store has other originals under every key that was tried")
 
     def _taken(self, rendering: Rendering) -> set[str]:
-        """Return the ids of stand-ins whose link the store has for other originals."""
+        """Return the ids of stand-ins under whose links the store has other originals."""
         if self._store is None or not rendering.stand_ins:
             return set()
         return {
@@ -305,7 +302,7 @@ class Engine(Planner):
     def read_back(self, fold: Fold, wire: Mapping[str, Any], index: int, link: str) -> Message:
         """Read the message that *fold* has become, so that it can be folded again.
 
-        *link* is the key under which its provenance was written, if it cannot carry it.
+        *link* is the key under which its provenance is stored, if it cannot carry it.
         """
         loaded = Loader(fold.sources[0].format).load(clone_message(wire), index)
         provenance = provenance_of(fold.sources, self.options.source_version)
@@ -326,10 +323,10 @@ def scoped(store: Store, conversation: str | None) -> Store:
     return ScopedStore(store, conversation)
 
 
-def _claimed(rendering: Rendering, plan: Plan) -> set[str]:
-    """Return the ids of stand-ins that would be taken for a message that only reads like one.
+def _ambiguous(rendering: Rendering, plan: Plan) -> set[str]:
+    """Return the ids of new stand-ins that have the link of one that was there before.
 
-    Of those that were there before, and are only found elsewhere now, the links.
+    Of earlier ones that got a new link now, the old links.
     """
     links = {source.link for fold in plan for source in fold.sources if source.link}
     known = rendering.stand_ins | rendering.carried
@@ -337,10 +334,10 @@ def _claimed(rendering: Rendering, plan: Plan) -> set[str]:
 
 
 def ask_until_known(make: Callable[[], T], text_cache: TextCache) -> Flow[T]:
-    """Make a plan; if it would have liked to know more, ask, and make it again.
+    """Make a plan; if that left questions for models, ask them and make the plan again.
 
-    A plan is cheap, because everything it is made of is kept in *text_cache*. Answers may change
-    what is worth asking, so this repeats, but only a few times.
+    Making it again is cheap, since *text_cache* has everything it is made of. Answers may raise new
+    questions, so this repeats a few times.
     """
     plan = make()
     for _ in range(_MAX_PASSES):

@@ -1,21 +1,21 @@
-"""Every exception refold raises, and how to read those of others.
+"""All exceptions that refold raises, and helpers to report those of others.
 
 RefoldError
-├── ConfigError      an option that can never work
+├── ConfigError      an option that is unknown or can never work
 ├── MessageError     input that is not a conversation; `place` says where
 │   └── FormatError  a file or list of no known shape
 ├── StoreError       originals that cannot be written or read
-│   ├── TooManyMessagesError  records that unfold to more than they can mean
-│   ├── NestingError  a value too deep for a store in a file
+│   ├── TooManyMessagesError  records that unfold to more messages than allowed
+│   ├── NestingError  a value nested too deeply for a store in a file
 │   └── RecordError  a record of a batch that cannot be unfolded
 ├── BudgetError      a token budget that cannot be kept (only with `strict=True`)
-├── AnswerError      a model that answered, but not with a summary
+├── AnswerError      an answer of a model that is no summary
 │   └── ToolCallError  it called a tool instead
-├── SpendingError    the money or the calls allowed for models, used up
-├── CircuitOpenError  a model that failed too often, and is left alone for a while
+├── SpendingError    a spending limit for models that is reached
+├── CircuitOpenError  a model that failed too often and is not called for a while
 ├── BatchError       a batch that cannot continue
-├── JobError         what went wrong in a worker of the proxy
-├── WorkerLostError  a worker of the proxy that ended before it had answered
+├── JobError         a job that failed in a worker of the proxy
+├── WorkerLostError  a worker of the proxy that died before it answered
 └── OutputError      a result that a command cannot write
 """
 
@@ -24,11 +24,11 @@ from __future__ import annotations
 from typing import Any, Final
 
 _LONGEST_LINE: Final = 200
-"""What of a foreign error goes into a report: some quote a whole request."""
+"""Characters of a foreign error that go into a report: some quote a whole request."""
 
 
 class RefoldError(Exception):
-    """The root: catch this to catch everything refold raises on purpose."""
+    """The base class of all errors that refold raises on purpose."""
 
 
 class ConfigError(RefoldError, ValueError):
@@ -36,7 +36,7 @@ class ConfigError(RefoldError, ValueError):
 
 
 class MessageError(RefoldError, ValueError):
-    """The input is not a conversation; `place` names the spot, e.g. `messages[3].content[1]`."""
+    """The input is not a conversation; `place` says where, e.g. `messages[3].content[1]`."""
 
     def __init__(self, problem: str, place: str = "") -> None:
         self.place = place
@@ -44,7 +44,7 @@ class MessageError(RefoldError, ValueError):
 
 
 class FormatError(MessageError):
-    """A file or a list has a shape that no known format reads."""
+    """A file or list is in no known format."""
 
 
 class StoreError(RefoldError):
@@ -52,7 +52,7 @@ class StoreError(RefoldError):
 
 
 class TooManyMessagesError(StoreError):
-    """More messages would come out of records than these can mean, or than the caller allows."""
+    """More messages would be restored than the caller allows, or than the records account for."""
 
 
 class NestingError(StoreError):
@@ -60,18 +60,17 @@ class NestingError(StoreError):
 
 
 class RecordError(StoreError):
-    """A record cannot be unfolded: its originals are missing, or something was changed."""
+    """A record cannot be unfolded: originals are missing, or something was changed."""
 
 
 class BudgetError(RefoldError):
-    """The conversation cannot be made to fit its token budget."""
+    """The conversation cannot be made to fit into its token budget."""
 
 
 class AnswerError(RefoldError):
-    """A model answered, but not with a whole summary; asking it the same again will not help.
+    """A model answered without a complete summary; asking the same again will not help.
 
-    `usage` says what the useless answer has cost, if that is known: a
-    `refold.llm.summarizers.Usage`.
+    `usage` is what the answer cost, if known: a `refold.llm.summarizers.Usage`.
     """
 
     def __init__(self, problem: str, usage: Any = None) -> None:
@@ -84,9 +83,9 @@ class ToolCallError(AnswerError):
 
 
 class SpendingError(RefoldError):
-    """The money or the calls allowed for summaries are used up.
+    """The spending limit for summaries is reached.
 
-    `spent` says how much it was: a `refold.llm.summarizers.Usage`.
+    `spent` is what was used: a `refold.llm.summarizers.Usage`.
     """
 
     def __init__(self, problem: str, spent: Any) -> None:
@@ -95,7 +94,7 @@ class SpendingError(RefoldError):
 
 
 class CircuitOpenError(RefoldError):
-    """The summarizer failed too often in a row and is left alone for `wait_seconds` more."""
+    """The summarizer failed too often in a row and is not called for `wait_seconds`."""
 
     def __init__(self, problem: str, wait_seconds: float) -> None:
         self.wait_seconds = wait_seconds
@@ -107,19 +106,19 @@ class OutputError(RefoldError):
 
 
 class BatchError(RefoldError):
-    """A batch cannot continue; finished parts stay, and the same command resumes it."""
+    """A batch cannot continue; finished parts remain, and the same command resumes it."""
 
 
 class JobError(RefoldError):
-    """What went wrong in a worker, in words without content."""
+    """A job failed in a worker; the message quotes no content."""
 
 
 class WorkerLostError(RefoldError):
-    """The worker ended before it had answered."""
+    """A worker died before it answered."""
 
 
 def describe(error: BaseException) -> str:
-    """Name an error on one line, without the texts that it may quote at length."""
+    """Describe an error on one line, without long texts that it may quote."""
     try:
         line = " ".join(str(error).split())
     except Exception:  # noqa: BLE001 - not even its own words can be trusted
@@ -128,7 +127,7 @@ def describe(error: BaseException) -> str:
 
 
 def attribute_of(error: object, name: str) -> Any:
-    """Return the attribute *name* of a foreign error, or of a part of it; `None` if that fails."""
+    """Return the attribute *name* of a foreign error or of a part of it; `None` if that fails."""
     try:
         return getattr(error, name, None)
     except Exception:  # noqa: BLE001 - a property of a foreign class; it must not hide the error

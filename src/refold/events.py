@@ -1,4 +1,4 @@
-"""Progress events that a long run reports to a callback."""
+"""Progress events of asking models, reported to a callback."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ EventKind = Literal["start", "item", "failed", "done"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Event:
-    """One step of asking a model: the beginning, an answer, a failure, the end."""
+    """One step of asking a model: its start, an answer, a failure, or the end."""
 
     kind: EventKind
     done: int
-    """Questions settled so far in this pass."""
+    """How many questions of this pass are settled."""
     total: int
-    """Questions of this pass."""
+    """How many questions this pass has."""
     detail: str = ""
-    """What went wrong, for a failure."""
+    """For a failure, what went wrong."""
 
 
 Listener = Callable[[Event], None]

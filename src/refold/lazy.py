@@ -9,9 +9,9 @@ T = TypeVar("T")
 
 
 class Lazy(Generic[T]):
-    """A value that may cost something: made when it is first asked for, and then kept.
+    """A value that is computed on first access and then kept.
 
-    To everything else it is that value: it compares, prints, copies and pickles like it.
+    It compares, prints, copies and pickles like its value.
     """
 
     __slots__ = ("_made",)
@@ -21,13 +21,13 @@ class Lazy(Generic[T]):
 
     @classmethod
     def known(cls, value: T) -> Lazy[T]:
-        """Wrap a value that is there already."""
+        """Wrap a value that is known already."""
         later = cls(lambda: value)
         later._made = (value,)
         return later
 
     def get(self) -> T:
-        """Return the value; asked by two threads at once, it may be made twice, but is the same."""
+        """Return the value; two threads at once may compute it twice."""
         made = self._made
         if not isinstance(made, tuple):
             made = self._made = (made(),)
@@ -45,5 +45,5 @@ class Lazy(Generic[T]):
         return repr(self.get())
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Take the value along, not what would make it."""
+        """Pickle the value, not the function that computes it."""
         return Lazy.known, (self.get(),)

@@ -1,4 +1,4 @@
-"""Every choice for one compression: frozen, validated, no logic."""
+"""All options of a compression: frozen, validated, without logic."""
 
 from __future__ import annotations
 
@@ -20,22 +20,25 @@ Profile = Literal["standard", "lossless", "classic"]
 BudgetStrategy = Literal["binary-search", "tiered"]
 ThinkingWay = Literal["auto", "append", "strip", "keep"]
 Pin = str | Callable[[Mapping[str, Any]], bool]
-"""What names messages: an id, `role:NAME`, or a function that says whether it is one."""
+"""Selects messages: an id, `role:NAME`, or a predicate on the message."""
 SentenceScorer = Callable[[Sequence[str]], Sequence[float]]
-"""Scores sentences; higher is more worth keeping."""
+"""Scores sentences; a higher score is more worth keeping."""
 Pattern = str | re.Pattern[str]
 
 
 @dataclass(frozen=True, slots=True)
 class PreservePattern:
-    """A regular expression whose every match keeps the message that holds it."""
+    """A regular expression; messages that match it are kept as they are."""
 
     pattern: re.Pattern[str]
     label: str
 
     @classmethod
     def of(cls, value: object) -> Self:
-        """Accept a pattern, a string, a `(pattern, label)` pair or a mapping with both."""
+        """Accept a pattern, a string, a `(pattern, label)` pair or a mapping with both.
+
+        Raises `ConfigError` for anything else, and for an expression that does not compile.
+        """
         label: object = None
         pattern: object = value
         if isinstance(value, cls):
@@ -61,89 +64,98 @@ class PreservePattern:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """All choices for one compression; immutable, so safe to share between threads and calls."""
+    """All options of a compression; immutable, so safe to share between threads and calls.
+
+        options = Options(token_budget=8_000, preserve=("system", "user"))
+        result = compress(messages, options=options)
+
+    Raises `ConfigError` for an unknown name, a value that can never work, and an option that the
+    profile does not use.
+    """
 
     profile: Profile = "standard"
-    """`standard` keeps the conversation one: what people typed stays, tool results are said shorter
-    without loss, the assistant's long prose is summarized, and a budget is spent on what later
-    turns will need; `lossless` only says things shorter; `classic` follows the rules and the ladder
-    for all messages alike."""
+    """`standard` keeps what people typed, re-encodes tool results without loss and summarizes long
+    prose; a budget is spent on what later turns will need. `lossless` only re-encodes. `classic`
+    treats all messages alike, by rules and, under a budget, by a ladder of ever shorter forms."""
     preserve: tuple[str, ...] = ("system",)
-    """Roles that are never touched; `system` also covers its newer name `developer`."""
+    """Roles whose messages are never changed; `system` includes its newer name `developer`."""
     recency_window: int = 4
-    """How many of the last messages are never touched; with the profiles `standard` and `lossless`
-    only where there is no budget: under one, `min_recency_window` is what counts."""
+    """How many of the last messages are never changed. With the profiles `standard` and `lossless`
+    this applies without a budget only; under one, `min_recency_window` does."""
     preserve_patterns: tuple[PreservePattern, ...] = ()
-    """Expressions that keep any message they match."""
+    """Regular expressions; messages that match one are kept as they are."""
     pins: tuple[Pin, ...] = ()
-    """Messages that are never touched, not even for a budget: by id, as `role:NAME`, or by a
-    function that takes a message and says whether it is one."""
+    """Messages that are never changed, not even for a budget: an id, `role:NAME`, or a function
+    that takes a message and returns whether to keep it."""
     dedup: bool = True
     """Replace exact copies of a long text by a reference."""
     keep_duplicate: KeepDuplicate = "latest"
-    """Which copy stays readable; `first` never changes what was already sent."""
+    """Which copy stays readable. `first` never changes what was sent before."""
     fuzzy_dedup: bool = False
-    """Also replace near copies, showing the lines in which they differ."""
+    """Also replace near copies, and show the lines in which they differ."""
     fuzzy_threshold: float = 0.85
-    """Share of common lines (multiset Jaccard) from which two texts are near copies."""
+    """The share of common lines (multiset Jaccard) from which texts count as near copies."""
     importance_scoring: bool = False
-    """Keep messages that later ones build on."""
+    """Keep messages that later ones refer to."""
     importance_threshold: float = 0.65
-    """Importance, from 0 to 1, from which a message is kept."""
+    """The importance, from 0 to 1, from which a message is kept."""
     contradiction_detection: bool = False
     """Shorten statements that a later message corrects."""
     contradiction_topic_threshold: float = 0.15
     """How much the topics of a statement and its correction must overlap."""
     embed_summary_id: bool = False
-    """Write the summary's id into its tag: `[summary#ID: …]`."""
+    """Show the id of a summary in its tag: `[summary#ID: …]`."""
     compression_depth: CompressionDepth = "gentle"
-    """How short summaries are; with a budget this is only where the ladder starts."""
+    """How short summaries are; under a budget, the depth to start with."""
     token_budget: int | None = None
-    """Fit the whole conversation into this many tokens."""
+    """Fit the whole conversation into this many tokens; `None` for no budget."""
     budget_strategy: BudgetStrategy = "binary-search"
-    """Fold as few of the oldest messages as will do, or everything alike before going deeper."""
+    """`binary-search` folds as few of the oldest messages as will do; `tiered` folds all of them
+    once before it folds any deeper."""
     min_recency_window: int = 0
-    """How many of the last messages even a budget must not touch."""
+    """How many of the last messages not even a budget may change."""
     force_converge: bool = True
-    """Whether a budget may end in roll-ups and truncation; without, it may miss its mark."""
+    """Let a budget roll up and truncate messages if need be; without, it may not be kept."""
     strict: bool = False
-    """Raise `BudgetError` when the budget cannot be kept."""
+    """Raise `BudgetError` if the budget cannot be kept."""
     compression_threshold: int | None = None
-    """Leave conversations with fewer tokens than this alone."""
+    """Leave conversations with fewer tokens than this unchanged."""
     observation_threshold: int | None = None
-    """Messages with more tokens than this lose the protection of recency and structure."""
+    """Messages with more tokens than this are shortened even if recent or structured."""
     source_version: int = 0
-    """Copied into the provenance of every stand-in."""
+    """A version number that is copied into the provenance of every stand-in."""
     trace: bool = False
-    """Report the decision on every message."""
+    """Report in `Result.decisions` what happened to every text, and why."""
     classifier_mode: ClassifierMode = "hybrid"
-    """Whether a classifier only judges what the detectors let through, or everything."""
+    """`hybrid` asks a classifier only about texts in which detectors find nothing; `full` about
+    all."""
     entropy_scorer: SentenceScorer | None = None
-    """Scores the sentences of a text, such as by how surprising a language model finds them."""
+    """Scores the sentences of a text, for example by their surprisal under a language model."""
     entropy_scorer_mode: ScorerMode = "augment"
-    """Whether those scores are mixed with our own or used alone."""
+    """Whether these scores are combined with refold's own or replace them."""
     ml_token_classifier: Callable[[str], Any] | None = None
-    """Says of every word of a text whether it stays; returns `TokenVerdict`s."""
+    """Says for each word of a text whether it stays, by returning `TokenVerdict`s."""
     strict_roles: bool = False
-    """Raise on a role that no provider knows."""
+    """Raise `MessageError` for a role that no provider knows."""
     same_count: bool = False
-    """Give back one message for each that was given: none is summed up together with others. A
-    budget buys less then, because the framing of every message and all tool calls stay."""
+    """Return one message for each given one: none are merged. A budget then buys less, since the
+    framing of every message and all tool calls stay."""
     thinking: ThinkingWay = "auto"
-    """What becomes of a model's thinking behind a message that changed. The newest Claude models
-    refuse it there: `strip` leaves it out, `keep` does not, for who tells the provider to drop it.
-    `append`, in a `Session`, changes nothing that was sent: a tool result is shortened once, before
-    it is first sent, and never again. `auto` does nothing if `model` is known not to check; else it
-    strips, and a `Session` first does without by appending, for as long as its budget is kept."""
+    """What happens to a model's thinking after a message that changed, which the newest Claude
+    models reject. `strip` removes it; `keep` leaves it, for callers who have the provider drop it.
+    `append`, for a `Session` only, never changes what was sent: a tool result is shortened before
+    it is first sent, or not at all. `auto` does nothing if `model` is known not to check; else it
+    strips, and a `Session` appends as long as its budget allows."""
     format: str = "auto"
-    """Message shape; recognised from the messages unless named."""
+    """The format of the messages; `auto` recognizes it."""
     model: str | None = None
-    """Count tokens as this model does: exactly where its tokenizer is public, else estimated."""
+    """The model that reads the result; its tokens are counted, exactly if its tokenizer is public,
+    else by estimate."""
     counter: Callable[[str], int] | None = None
-    """Counts the tokens of a text; wins over `model`. By default tokens are estimated."""
+    """Counts the tokens of a text; takes precedence over `model`. By default, an estimate."""
 
     def __new__(cls, **choices: Any) -> Self:
-        """Refuse a name that no option has; what the others are worth is checked below."""
+        """Reject unknown names, with a hint; `__post_init__` checks the values."""
         check_names(choices, {field.name for field in fields(cls)})
         return object.__new__(cls)
 
@@ -174,15 +186,15 @@ class Options:
 
     @property
     def depth(self) -> Depth:
-        """The depth to start with: `auto` begins gently."""
+        """The depth to start with; `auto` starts with `gentle`."""
         return "gentle" if self.compression_depth == "auto" else self.compression_depth
 
 
 class Choices(TypedDict, total=False):
     """The fields of `Options` as keywords; documented there.
 
-    Callers may write some of them more loosely than they are kept: any list for a tuple, an
-    expression for a `PreservePattern`.
+    Some accept more than the fields hold: any list for a tuple, an expression for a
+    `PreservePattern`.
     """
 
     profile: Profile
@@ -248,15 +260,14 @@ USED_BY: Final[Mapping[str, tuple[Profile, ...]]] = {
     "kinds": ("standard",),
     "rules": ("classic", "standard"),
 }
-"""Which profiles use a choice; one that is not named here is used by all of them.
+"""The profiles that use an option; options not listed here are used by all of them.
 
-The last eight go to whatever folds, beside `Options`: the models that it may ask, and the tables of
-the caller's.
+The last eight are no fields of `Options`, but arguments of `Compressor`: models and tables.
 """
 
 
 def check_used(name: str, profile: Profile) -> None:
-    """Refuse a choice that *profile* would silently ignore."""
+    """Raise `ConfigError` for an option that *profile* would silently ignore."""
     users = USED_BY.get(name, (profile,))
     if profile not in users:
         named = " or ".join(f"profile={user!r}" for user in users)

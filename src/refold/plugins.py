@@ -1,12 +1,12 @@
-"""What installed packages add to refold: looked for only on request.
+"""Plugins: rows that installed packages add to refold's tables, loaded only on request.
 
-A package offers a detector as an entry point of the group `refold.detectors`, and codecs, kinds of
-results and rules as such of `refold.codecs`, `refold.kinds` and `refold.rules`:
+A package offers a detector as an entry point in the group `refold.detectors`, and codecs, kinds of
+results and rules in the groups `refold.codecs`, `refold.kinds` and `refold.rules`:
 
     [project.entry-points."refold.detectors"]
     ticket = "acme_refold:TICKET"
 
-and `Compressor(**load_plugins())` uses them beside refold's own.
+`Compressor(**load_plugins())` uses them along with refold's own.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ T = TypeVar("T")
 
 
 class Plugins(TypedDict):
-    """What `Compressor`, `Session` and `compress` take as keywords."""
+    """The tables, as keywords of `Compressor`, `Session` and `compress`."""
 
     detectors: tuple[Detector, ...]
     codecs: tuple[Codec, ...]
@@ -35,16 +35,15 @@ class Plugins(TypedDict):
 
 
 def load_plugins() -> Plugins:
-    """Return refold's own tables with what installed packages add, in the order of their names.
-
-    Where the first row that has something to say decides, those of packages come before refold's.
-
-    Importing refold never looks for plugins: code of other packages runs only where this is called.
+    """Return refold's tables with the rows that installed packages add, sorted by name.
 
         compressor = Compressor(token_budget=8_000, **load_plugins())
 
-    Raises `ConfigError`, naming the package, for a plugin that cannot be loaded or is something
-    else, and for two that have the same name.
+    Added kinds and rules come before refold's own, since the first one that applies decides.
+    Importing refold never loads plugins: code of other packages runs only when this is called.
+
+    Raises `ConfigError`, naming the package, for a plugin that cannot be loaded or has the wrong
+    type, and for two with the same name.
     """
     found: Plugins = {
         "detectors": (*DETECTORS, *_load_all("refold.detectors", Detector)),

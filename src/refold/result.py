@@ -1,4 +1,4 @@
-"""What a compression gives back: short to look at, complete to use."""
+"""What a compression returns: the result, its figures and reports, and the trace."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ else:
 
 Thinking = Literal["kept", "stripped"]
 NO_PIECES: Final[Lazy[tuple[Piece, ...]]] = Lazy.known(())
-"""Of a text that was not cut: one for all of them."""
+"""Shared by all texts that were not cut."""
 
 
 class Piece(NamedTuple):
-    """A stretch of a text that was kept or dropped as one, and why."""
+    """A span of a text that was kept or dropped as a whole, and why."""
 
     text: str
     is_kept: bool
     reason: str
-    """A word, and after a colon what it is about: `error`, `value:src/queue.py`, `worth_less`."""
+    """A word, with details after a colon: `error`, `value:src/queue.py`, `worth_less`."""
     tokens: int
     """Its share of the tokens of the text."""
     part: int | None
-    """Which text of the message it is from; `None` for the tool calls."""
+    """The number of the text in its message; `None` for the tool calls."""
     first_line: int
-    """The line of that text in which it begins, from 1."""
+    """The line of the text where it begins, counted from 1."""
     last_line: int
 
 
@@ -45,37 +45,37 @@ class TraceEntry:
     message_id: str
     message_index: int
     part: int
-    """Which text of the message: 0 for a string content, else the number of the text part, and
-    behind those the calls of which long arguments were cut."""
+    """The number of the text in its message: 0 for string content, else that of the text part.
+    Calls whose long arguments were clipped come after the texts."""
     action: str
-    """preserved, compressed, deduped, fuzzy_deduped, contradicted, code_split, truncated; with
-    the profiles `standard` and `lossless` also recoded, excerpted, digested, or clipped: calls of
-    which long arguments were cut."""
+    """`preserved`, `compressed`, `deduped`, `fuzzy_deduped`, `contradicted`, `code_split` or
+    `truncated`; with the profiles `standard` and `lossless` also `recoded`, `excerpted`, `digested`
+    or `clipped` (calls whose long arguments were cut)."""
     reason: str
     input_chars: int
     output_chars: int
     shown: str | None = None
-    """What a digest that stands for several messages says of this one."""
+    """What a digest of several messages shows of this one."""
     account: Lazy[tuple[Piece, ...]] = field(default=NO_PIECES, repr=False)
     """Its pieces, computed on first access."""
 
     @property
     def pieces(self) -> tuple[Piece, ...]:
-        """What was kept and what was dropped, piece by piece, and why; none if it was not cut.
+        """What was kept and what was dropped, piece by piece, and why; empty if it was not cut.
 
-        They tile the text that competed: with the profile `standard` a tool result may have been
-        said shorter before. Those of a digest are those of all texts and calls of the message.
+        The pieces tile the text as it was when it was cut: a tool result may have been re-encoded
+        before. In a digest, these are the pieces of all texts and calls of the message.
         """
         return self.account.get()
 
     def to_dict(self) -> dict[str, Any]:
-        """Spell it as JSON-ready data, without its pieces."""
+        """Return it as JSON-ready data, without its pieces."""
         names = [one.name for one in fields(self) if one.name != "account"]
         return {name: getattr(self, name) for name in names}
 
 
 class _Readable:
-    """A repr of a few telling figures instead of kilobytes of text."""
+    """A repr with a few figures instead of kilobytes of text."""
 
     __slots__ = ()
 
@@ -89,16 +89,16 @@ class _Readable:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quality:
-    """What a folded conversation still shows: shares from 0 to 1; `None` if nothing is folded."""
+    """How much folded messages still show, from 0 to 1; `None` if nothing is folded."""
 
     entity_retention: float | None = None
-    """Share of the names in folded messages that their stand-ins still say."""
+    """The share of names in folded messages that their stand-ins still mention."""
     structural_integrity: float | None = None
-    """Share of their fenced blocks, bracketed data and tables that are still there."""
+    """The share of their fenced blocks, bracketed data and tables that are still there."""
     reference_coherence: float | None = None
-    """Share of the names still said whose first mention still says them."""
+    """The share of remaining names that are still there where they were first mentioned."""
     quality_score: float | None = None
-    """The three together: 0.4, 0.4 and 0.2."""
+    """The three weighted by 0.4, 0.4 and 0.2."""
 
 
 _NOTHING_FOLDED: Final = Lazy.known(Quality())
@@ -106,7 +106,7 @@ _NOTHING_FOLDED: Final = Lazy.known(Quality())
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compression:
-    """Counters of one compression; always those of the messages that are returned."""
+    """The figures of one compression, measured on the messages that are returned."""
 
     original_version: int = 0
     ratio: float = 1.0
@@ -116,7 +116,7 @@ class Compression:
     tokens_before: int = 0
     tokens_after: int = 0
     messages_compressed: int = 0
-    """Summarized, merged or split messages."""
+    """Messages that were summarized, merged, excerpted or otherwise shortened."""
     messages_preserved: int = 0
     messages_deduped: int = 0
     messages_fuzzy_deduped: int = 0
@@ -126,39 +126,38 @@ class Compression:
     messages_llm_classified: int = 0
     """Messages of which a classifier judged a text."""
     messages_llm_preserved: int = 0
-    """Messages of which a text was kept because of that."""
+    """Messages of which a text was kept because a classifier said so."""
     counter_failures: int = 0
-    """Texts that the caller's token counter could not count, and that were estimated instead."""
+    """Texts on which the caller's token counter failed; they were estimated instead."""
     hook_failures: int = 0
-    """Texts for which a scorer or token classifier failed, and our own means were used."""
+    """Texts on which a scorer or token classifier failed; refold's own rules were used instead."""
     quality: Lazy[Quality] = _NOTHING_FOLDED
-    """What the messages still show. Where it takes a look at every name in them, that is taken
-    when one of its figures is first asked for."""
+    """How much the messages still show; may be computed on first access."""
     decisions: tuple[TraceEntry, ...] = ()
-    """One entry per text, with `trace=True`."""
+    """What happened to each text, with `trace=True`."""
 
     @property
     def entity_retention(self) -> float | None:
-        """Share of the names in folded messages that are still said; `None` if none is folded."""
+        """The share of names in folded messages that their stand-ins still mention."""
         return self.quality.get().entity_retention
 
     @property
     def structural_integrity(self) -> float | None:
-        """Share of their fenced blocks, bracketed data and tables that are still there."""
+        """The share of their fenced blocks, bracketed data and tables that are still there."""
         return self.quality.get().structural_integrity
 
     @property
     def reference_coherence(self) -> float | None:
-        """Share of the names still said whose first mention still says them."""
+        """The share of remaining names that are still there where they were first mentioned."""
         return self.quality.get().reference_coherence
 
     @property
     def quality_score(self) -> float | None:
-        """The three together: 0.4, 0.4 and 0.2."""
+        """The three weighted by 0.4, 0.4 and 0.2."""
         return self.quality.get().quality_score
 
     def to_dict(self) -> dict[str, Any]:
-        """Spell it as JSON-ready data."""
+        """Return it as JSON-ready data."""
         figures = asdict(replace(self, decisions=(), quality=_NOTHING_FOLDED))
         del figures["quality"]
         figures["decisions"] = [entry.to_dict() for entry in self.decisions]
@@ -167,10 +166,9 @@ class Compression:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Obstacle:
-    """A message that is in the way of a budget, and what it costs.
+    """A message that keeps a conversation from fitting into its budget.
 
-    It is one that no budget may touch, or what is left of one, or of several, that has given way
-    as far as it can: `reason` says which.
+    `reason` says why: it must not be changed, or it is a stand-in that cannot get any shorter.
     """
 
     message_id: str
@@ -181,36 +179,40 @@ class Obstacle:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BudgetReport:
-    """How a token budget was kept, or why it could not be."""
+    """How a token budget was kept, or why it could not be.
+
+    if not result.fits:
+        print(result.budget.explain())
+    """
 
     token_budget: int
     token_count: int
     rungs: tuple[str, ...] = ()
-    """Rungs of the ladder that were climbed, in order; none if nothing had to be done."""
+    """The steps that were taken, in order; empty if everything fit as it was."""
     recency_window: int = 0
-    """How many of the last messages are as they were."""
+    """How many of the last messages are unchanged."""
     obstacles: tuple[Obstacle, ...] = ()
-    """What is in the way when it does not fit, largest first."""
+    """What keeps it from fitting, the largest first."""
     stopped_by: str = ""
-    """The option that kept the other messages as long as they are, when it does not fit."""
+    """The option that kept the other messages from being shortened, if it does not fit."""
 
     @property
     def fits(self) -> bool:
-        """Whether the budget is kept."""
+        """Whether the conversation fits into the budget."""
         return self.token_count <= self.token_budget
 
     @property
     def over_by(self) -> int:
-        """How many tokens too many; 0 if it fits."""
+        """By how many tokens it is over the budget; 0 if it fits."""
         return max(0, self.token_count - self.token_budget)
 
     @property
     def other_tokens(self) -> int:
-        """What everything costs that is not listed as an obstacle."""
+        """The tokens of everything that is not listed as an obstacle."""
         return self.token_count - sum(obstacle.tokens for obstacle in self.obstacles)
 
     def explain(self) -> str:
-        """Say in one line how it went."""
+        """Return one line that says how it was kept, or what is in the way."""
         if self.fits:
             how = " → ".join(self.rungs) or "nothing to do"
             return f"{self.token_count} of {self.token_budget} tokens ({how})"
@@ -228,99 +230,104 @@ class BudgetReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RefusedAnswer:
-    """An answer of a model that a gate did not let through."""
+    """An answer of a model that a gate rejected."""
 
     gate: str
     why: str
     missing: tuple[str, ...] = ()
-    """Facts of the text that the answer had lost."""
+    """Facts of the text that the answer lost."""
     text: str = field(default="", repr=False)
-    """The text that the answer was to stand for."""
+    """The text that the answer was meant to replace."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelReport:
-    """What asking models has brought and cost."""
+    """What asking models gained and cost."""
 
     asked: int = 0
     """Distinct texts that a model was asked about."""
     accepted: int = 0
-    """Answers that passed all gates, or keep more than the rules do, and are used."""
+    """Answers that are used: they passed all gates, or keep more than the rules do."""
     repaired: int = 0
-    """Answers that did so once the facts they had lost were appended, and are used."""
+    """Answers that are used after the facts they had lost were appended."""
     unused: int = 0
-    """Answers that passed, but saved nothing once they were marked as summaries, or stand for what
-    the budget had no room for."""
+    """Answers that passed but are not used: with their mark they saved nothing, or the budget had
+    no room for them."""
     refused: tuple[RefusedAnswer, ...] = ()
-    """What the gates refused, and why; one answer may be refused by several. A session tells of
-    the latest 256, and so it does of `failures`."""
+    """Rejected answers and why, one entry per gate. A session keeps the latest 256, and as many
+    `failures`."""
     failures: tuple[str, ...] = ()
-    """Errors of the model's client, and deadlines."""
+    """Errors and timeouts of the model's client."""
     calls: int = 0
-    """Calls that were answered; none for answers that were remembered."""
+    """Calls that were answered; cached answers do not count."""
     input_tokens: int = 0
-    """As the model's client reports them; estimated from the texts if it does not."""
+    """As the model's client reports them, else estimated."""
     output_tokens: int = 0
     cost_usd: float = 0.0
-    """Known only if the summarizer says so: see `refold.llm.summarizers.Accounting`."""
+    """Known only if the summarizer reports it: see `refold.llm.summarizers.Accounting`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Result(_Readable, Generic[M]):
-    """The shorter conversation, and the originals it stands for.
+    """The folded conversation, its originals and figures.
+
+        result = compress(messages, token_budget=8_000)
+        send(result.messages)
+        print(result.tokens_saved, result.fits)
 
     Messages have the type of those that were given: folding a `list[MessageParam]` gives a
     `Result[MessageParam]`.
     """
 
     messages: list[M]
-    """The conversation in the caller's own shape, ready to send: every SDK's types take it."""
+    """The folded conversation in the caller's format, ready to send."""
     verbatim: dict[str, Any]
-    """Originals by id; for messages that cannot carry provenance also the links to find them."""
+    """Originals by id, and links to them for messages that cannot carry provenance; `uncompress`
+    takes it in place of a store."""
     compression: Compression = field(default_factory=Compression)
     first_changed: int = 0
-    """Place of the first message that is not as it was given: what a provider has cached, and the
-    thinking that it has signed, is good up to here."""
+    """Index of the first message that changed: a provider's prompt cache, and thinking that it
+    signed, stay valid up to here."""
     thinking: Thinking = "kept"
-    """Whether thinking behind that place was left out, because it is bound to what came before."""
+    """Whether thinking after that message was removed, which is bound to what precedes it."""
     budget: BudgetReport | None = None
     """How the token budget was kept; `None` without one."""
     model: ModelReport | None = None
-    """What the model was asked and what became of its answers; `None` without one."""
+    """What models were asked and what became of the answers; `None` without a model."""
 
     @property
     def fits(self) -> bool | None:
-        """Whether the token budget is kept; `None` without one."""
+        """Whether the token budget is kept; `None` without a budget."""
         return None if self.budget is None else self.budget.fits
 
     @property
     def recency_window(self) -> int | None:
-        """How many of the last messages a token budget left as they were; `None` without one."""
+        """How many of the last messages the budget left unchanged; `None` without a budget."""
         return None if self.budget is None else self.budget.recency_window
 
     @property
     def token_count(self) -> int:
-        """Tokens of the conversation as it goes out."""
+        """Tokens of the folded conversation; the same as `tokens_after`."""
         return self.tokens_after
 
     @property
     def tokens_before(self) -> int:
-        """Tokens of the conversation as it came in."""
+        """Tokens of the conversation as it was given."""
         return self.compression.tokens_before
 
     @property
     def tokens_after(self) -> int:
-        """Tokens of the conversation as it goes out."""
+        """Tokens of the folded conversation."""
         return self.compression.tokens_after
 
     @property
     def tokens_saved(self) -> int:
-        """How many fewer tokens; never below 0."""
+        """How many tokens were saved; never below 0."""
         return self.tokens_before - self.tokens_after
 
     @property
     def decisions(self) -> tuple[TraceEntry, ...]:
-        """What happened to every text, with `trace=True`."""
+        """What happened to each text, with `trace=True`."""
         return self.compression.decisions
 
     def __rich_repr__(self) -> Iterator[tuple[str, object]]:
@@ -334,18 +341,18 @@ class Result(_Readable, Generic[M]):
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class UncompressResult(_Readable, Generic[M]):
-    """The restored conversation, and what could not be restored."""
+    """A restored conversation, and what could not be restored."""
 
     messages: list[M]
     messages_expanded: int = 0
-    """Stand-ins that were replaced by their originals."""
+    """How many stand-ins were replaced by their originals."""
     messages_passthrough: int = 0
-    """Messages that were not stand-ins, or whose originals are missing."""
+    """How many messages are no stand-ins, or have missing originals."""
     missing_ids: list[str] = field(default_factory=list)
-    """Originals that the store does not have; their stand-ins are still in place."""
+    """Ids of originals that the store does not have; their stand-ins are still in place."""
     messages_unknown: int = 0
-    """Messages that read like stand-ins, or say that they are, but of which nothing is known here:
-    somebody typed or forged them, or it is the wrong store, conversation or part of a view."""
+    """How many messages look like stand-ins but are not known: typed or forged, or it is the wrong
+    store, the wrong conversation or only part of a view."""
 
     def __rich_repr__(self) -> Iterator[tuple[str, object]]:
         yield "messages", len(self.messages)

@@ -40,7 +40,7 @@ def test_what_is_not_gets_an_anchor_without_a_name_only() -> None:
 
 def test_a_link_that_is_taken_makes_the_handle_longer() -> None:
     taken = digest_of(TAKEN_OVER + SHORT)
-    (sealed,) = seal_plan([taken], is_named=False, crowded={summary_id_of((MESSAGE,))})
+    (sealed,) = seal_plan([taken], is_named=False, taken={summary_id_of((MESSAGE,))})
     assert sealed.texts == {0: f"[1 message #{OWN}]"}
 
 

@@ -1,4 +1,4 @@
-"""Stretches of a conversation that live or go together: tool calls with all their results."""
+"""Blocks of messages that are kept or folded together: tool calls with all their results."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from refold.messages.message import Message
 
 
 def find_blocks(messages: Sequence[Message]) -> list[range]:
-    """Tile the conversation with blocks that no roll-up may cut.
+    """Tile the conversation with blocks that no fold may split.
 
     A block reaches from a message that calls tools to the last message that answers one of its
-    calls, with whatever was said in between; some session files have other ties as well.
+    calls, including everything in between; some session files have other ties as well.
     """
     last_answer, ties = _last_answers(messages), find_ties(messages)
     blocks: list[range] = []
@@ -31,9 +31,9 @@ def find_blocks(messages: Sequence[Message]) -> list[range]:
 
 
 def open_calls(messages: Sequence[Message]) -> set[int]:
-    """Return the indices of messages with a tool call that nobody has answered yet.
+    """Return the indices of messages with a tool call that is not answered yet.
 
-    Some models number their calls anew in every turn, so an id may be open again.
+    Some models number their calls from the start in every turn, so ids may recur.
     """
     waiting: dict[str, int] = {}
     for message in messages:
@@ -44,14 +44,14 @@ def open_calls(messages: Sequence[Message]) -> set[int]:
 
 
 def answered_by(message: Message) -> set[str]:
-    """Return the calls that *message* answers, with text or without."""
+    """Return the ids of the calls that *message* answers, with text or without."""
     answered = {part.call_id for part in message.parts if part.call_id}
     call = message.wire.get("tool_call_id")
     return answered | {call} if isinstance(call, str) else answered
 
 
 def _last_answers(messages: Sequence[Message]) -> dict[int, int]:
-    """Map each calling message to the last message that answers it."""
+    """Map each message with calls to the last message that answers one of them."""
     caller: dict[str, int] = {}
     last: dict[int, int] = {}
     for message in messages:
@@ -64,10 +64,10 @@ def _last_answers(messages: Sequence[Message]) -> dict[int, int]:
 
 
 def pair_warnings(messages: Sequence[Message]) -> tuple[str, ...]:
-    """Say what providers will refuse in *messages*, whatever we do with the rest.
+    """Return warnings for calls and results that providers will reject, folded or not.
 
-    An open call at the end is waiting for its result. One that a question of the user follows is
-    dead: it is kept, for its result may still come, but it does not stop anything else from going.
+    An open call at the end is waiting for its result. One that is followed by a question of the
+    user is dead: it is kept, as its result may still come, but does not keep anything else.
     """
     return (*_dead_calls(messages), *_orphan_results(messages))
 

@@ -1,9 +1,8 @@
-"""Fold messages by the rules: all of them, as `classic` does, or what is said at length.
+"""Fold messages by the rules: all messages, as `classic` does, or only long prose.
 
 The rules decide what happens to each text; a `Folder` turns their decisions into folds: which
-messages merge, and which text stands in for which. `standard` leaves to the rules long prose of the
-assistant and of people. Whatever else there is stays out of their hands: what tools returned, what
-people typed for a turn, and what they pasted.
+messages merge, and what replaces each text. `standard` leaves only prose to the rules, of the
+assistant and of people; not what tools returned, what people typed for a turn, or what they pasted.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from refold.options import Depth, Options
 from refold.plan.draft import Draft, Keep, Segment, Summarize, Verdict
 from refold.plan.fold import NO_TEXTS, Fold, Outcome, Plan, kept_fold
 from refold.plan.layout import Key
-from refold.plan.recode import NOT_SAID
+from refold.plan.recode import NOT_PROSE
 from refold.plan.rules import RunContext, apply_rules
 from refold.plan.rules.protect import protection
 from refold.plan.stand_in import StandIn, StandIns
@@ -31,7 +30,7 @@ from refold.plan.typed import MAX_TYPED_WORDS, PROSE_KINDS, is_typed_text
 from refold.scan.patterns import IDEOGRAPHS
 
 _WORD: Final = re.compile(rf"[{IDEOGRAPHS}]{{1,2}}|[^\W_{IDEOGRAPHS}]++")
-"""Scripts without blanks have about two characters a word."""
+"""Scripts without spaces have about two characters per word."""
 
 
 class Folder:
@@ -43,12 +42,12 @@ class Folder:
         self.stand_ins = StandIns(draft, context)
 
     def is_kept(self, segment: Segment, reason: str) -> bool:
-        """Tell whether *segment* is kept for exactly that reason."""
+        """Tell whether *segment* is kept for this *reason*."""
         decision = self.draft.decision(segment)
         return decision is not None and decision.reason == reason
 
     def runs(self, border: int | None = None) -> Iterator[tuple[Message, ...]]:
-        """Cut the conversation into runs of neighbours that may share one summary.
+        """Split the conversation into runs of neighbors that may share one summary.
 
         No run crosses *border*, the index of a message.
         """
@@ -81,7 +80,7 @@ class Folder:
         return is_summarized and message.sole_part is not None
 
     def _merge(self, run: Sequence[Message], depth: Depth) -> Fold | None:
-        """Fold a run into one summary that speaks for each of its messages, if that is shorter."""
+        """Fold a run into one summary of all its messages, if that is shorter."""
         texts = [message.parts[0].text for message in run]
         tag = self.stand_ins.summary(texts, run, depth)
         if tag is None:
@@ -99,7 +98,7 @@ class Folder:
         return self.fold_shown(message, self.show(message, depth))
 
     def show(self, message: Message, depth: Depth) -> list[StandIn]:
-        """Make what stands in for each text of *message*."""
+        """Make the stand-in for each text of *message*."""
         make = self.stand_ins.for_segment
         return [make(segment, depth) for segment in self.draft.segments_of(message)]
 
@@ -131,8 +130,8 @@ def plan_by_rules(
 ) -> Plan:
     """Let the rules decide what happens to the messages from *start* on.
 
-    Those before are dealt with, and no summary reaches over that border. The messages in *hidden*
-    cannot be read any more, so nothing may refer to them; those in *pinned* stay as they are, for
+    Earlier ones are folded already, and no summary crosses that border. The messages in *hidden*
+    cannot be read anymore, so nothing may refer to them; those in *pinned* stay as they are, for
     the reason given.
     """
     context = replace(
@@ -150,9 +149,9 @@ def plan_by_rules(
 
 
 def find_pastes(messages: Sequence[Message], whole: Container[int]) -> frozenset[Key]:
-    """Return the texts of the user's that are data: what was pasted, what a program wrote.
+    """Return the user's texts that are data: pasted, or written by a program.
 
-    None of the messages that stay *whole*.
+    Except those of messages that stay *whole*.
     """
     return frozenset(
         (message.index, number)
@@ -168,7 +167,7 @@ def _is_pasted(text: str) -> bool:
 
 
 def _is_long(text: str) -> bool:
-    """Tell whether *text* has more words than people type for a turn; signs are none."""
+    """Tell whether *text* has more words than people type for a turn, not counting punctuation."""
     return next(islice(_WORD.finditer(text), MAX_TYPED_WORDS, None), None) is not None
 
 
@@ -179,10 +178,10 @@ def fold_prose(
     *,
     start: int = 0,
 ) -> dict[int, Fold]:
-    """Fold what is said by the rules; map the index of the first message to each fold.
+    """Fold prose by the rules; map the index of its first message to each fold.
 
-    The messages in *whole* stay as they are; those before *start* are dealt with, and no summary
-    reaches over that border. A text that the rules have no say in is `NOT_SAID`.
+    The messages in *whole* stay as they are; those before *start* are folded already, and no
+    summary crosses that border. Texts that the rules do not decide on have the reason `NOT_PROSE`.
     """
     draft = Draft(messages)
     draft.pin(whole)
@@ -192,13 +191,13 @@ def fold_prose(
     return {
         fold.sources[0].index: fold
         for run in folder.runs(border=start)
-        if run[0].index >= start and _is_said(draft, run[0])
+        if run[0].index >= start and _has_prose(draft, run[0])
         for fold in folder.fold_run(run, context.options.depth)
     }
 
 
 def rules_of(options: Options) -> Options:
-    """Return the rules as the profile uses them: a copy refers to what was said before it."""
+    """Return options for the rules as `standard` uses them: copies refer to an earlier text."""
     return replace(options, profile="classic", keep_duplicate="first")
 
 
@@ -208,11 +207,11 @@ def _leave_alone(draft: Draft) -> Iterator[Verdict]:
             if not _is_prose(message, part):
                 is_own = message.role == "user" and not message.is_result(part)
                 is_own = is_own and not _is_pasted(part.text)
-                yield segment, Keep(), "typed" if is_own else NOT_SAID
+                yield segment, Keep(), "typed" if is_own else NOT_PROSE
 
 
 def _is_prose(message: Message, part: Part) -> bool:
-    """Tell whether the rules decide on *part*, one of the texts of *message*."""
+    """Tell whether the rules decide on *part*, a text of *message*."""
     if message.is_result(part):
         return False
     if message.role != "user":
@@ -220,7 +219,7 @@ def _is_prose(message: Message, part: Part) -> bool:
     return _is_long(part.text) and not is_typed_text(part.text) and not _is_pasted(part.text)
 
 
-def _is_said(draft: Draft, message: Message) -> bool:
+def _has_prose(draft: Draft, message: Message) -> bool:
     """Tell whether the rules decided on any text of *message*."""
     decisions = (draft.decision(segment) for segment in draft.segments_of(message))
-    return any(decision is not None and decision.reason != NOT_SAID for decision in decisions)
+    return any(decision is not None and decision.reason != NOT_PROSE for decision in decisions)

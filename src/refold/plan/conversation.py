@@ -1,4 +1,4 @@
-"""A conversation read for the planner: its texts, their index, the open question, stale reads."""
+"""A conversation as the selection reads it: texts, their index, the open question, stale reads."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from refold.scan.items import Shape, find_items, part_words, shape_of
 
 
 class Conversation:
-    """The texts of a conversation, and what is known of them; what costs most, when it is asked.
+    """The texts of a conversation, and what is known of them; the expensive parts are lazy.
 
-    What the roles in *preserve* say is known; *recoded* are the texts that are said shorter.
+    What the roles in *preserve* say is shown in any case; *recoded* has re-encoded texts.
     """
 
     def __init__(
@@ -44,11 +44,11 @@ class Conversation:
         open_ = [text for text in self.texts if text.message.role not in preserve]
         has_tools = any(voice_of(text.message) is Voice.TOOL for text in open_)
         self.talk: Final = not has_tools and is_talk(text.text for text in open_)
-        """Whether it is plain talk: nobody works with tools."""
+        """Whether it is plain talk: no tools, and few values among the words."""
 
     @cached_property
     def preserved(self) -> int:
-        """The tokens of what the preserved roles say."""
+        """The tokens of the messages of preserved roles."""
         return sum(text.tokens for text in self.texts if text.message.role in self._preserve)
 
     @cached_property
@@ -58,24 +58,24 @@ class Conversation:
 
     @cached_property
     def asking(self) -> frozenset[int]:
-        """The messages that say what is wanted next."""
+        """The messages that say what is wanted next; see `find_asking`."""
         return find_asking(self.messages)
 
     @cached_property
     def asked(self) -> frozenset[int]:
-        """The rows of what they name."""
+        """The items that these messages name, by their rows."""
         if self.talk:
             return frozenset()
         return find_asked(self.texts, self.asking, self.corpus)
 
     @cached_property
     def superseded(self) -> frozenset[Key]:
-        """The texts that show files as they are no longer."""
+        """The texts that show outdated files."""
         return find_superseded(self.messages, self._effects)
 
 
 def item_relevance(conversation: Conversation, weights: Weights, target: int) -> list[float]:
-    """Return what each item is worth for *target* tokens; what is known anyway, nothing."""
+    """Return how relevant each item is for a view of *target* tokens; 0 if it is known anyway."""
     corpus = conversation.corpus
     if conversation.talk:
         relevance = talk_relevance(corpus.stats, corpus.turns)
@@ -91,12 +91,12 @@ def item_relevance(conversation: Conversation, weights: Weights, target: int) ->
 
 _TALK_SHARE: Final = 0.14
 _CJK_TALK_SHARE: Final = 0.5
-"""With fewer values among its items a conversation is talk. Prices and times are most of what is
-said in short dialogues without spaces between words."""
+"""With a smaller share of values among its items a conversation is talk. Short Chinese and Japanese
+dialogues are largely prices and times."""
 
 
 def is_talk(texts: Iterable[str]) -> bool:
-    """Tell whether *texts* are talk: few of the items that they say are values."""
+    """Tell whether *texts* are talk: few of their items are values."""
     words: Counter[str] = Counter()
     for text in texts:
         words.update(part_words(text).split())

@@ -1,4 +1,4 @@
-"""The texts of a conversation, cut into pieces, with what each piece says."""
+"""The texts of a conversation, cut into pieces, and the items in each piece."""
 
 from __future__ import annotations
 
@@ -22,42 +22,42 @@ from refold.plan.typed import is_typed_text
 from refold.scan.items import distinct_items
 
 CALLS: Final = -1
-"""Stands for the number of a part: the tool calls of a message."""
+"""In place of a part number: the tool calls of a message."""
 OUTDATED: Final = 0.5
-"""What a read counts once its file was written."""
+"""The factor for a read whose file was written since."""
 _MARK: Final = 1.0
 """Tokens of the mark that shows a gap."""
 _FULL_CONTEXT_ITEMS: Final = 7
-"""With this many items around it a value keeps its full worth."""
+"""A piece of at least this many items keeps their full relevance; of fewer, a share."""
 _ALONE, _PER_ITEM = 0.3, 0.1
 
-# Tuned side by side on 293 cuts of recorded runs: how well a model foresees the next messages
-# (docs/benchmarks.md). What is newest is gone on from; talk and calls tell what was asked and done.
+# Tuned on 293 cuts of recorded runs: how well a model that reads the view foresees the next
+# messages (docs/benchmarks.md).
 _RECENCY: Final = 4.0
-"""How much more the newest message is worth; 0 loses .03 of the next words at 30 % of the tokens,
-8 gains nothing more and costs older values."""
+"""How much more the newest message counts: the next turn continues from it. With 0 a model foresees
+.03 fewer of the next words at 30 % of the tokens; 8 gains nothing more and costs older values."""
 _RECENCY_TURNS: Final = 3.0
-"""After so many turns about a third of that is left."""
-_VOICE_WORTH: Final[Mapping[Voice, float]] = {
+"""After so many messages about a third of that is left."""
+_VOICE_FACTOR: Final[Mapping[Voice, float]] = {
     Voice.USER: 1.2,
     Voice.ASSISTANT: 1.2,
     Voice.CALL: 1.2,
     Voice.TOOL: 1.0,
 }
-"""What the words of each are worth beside what tools returned; more costs values."""
+"""The factor of each voice: talk and calls tell what was asked and done. More costs values."""
 _TYPED_GLUE: Final = 60
-"""What people typed is shown sentence by sentence: each message leaves a trace for little."""
+"""Typed text is cut into sentences, so that each message leaves a trace for few tokens."""
 _TALK_GLUE: Final = 300
 _NEW_GLUE: Final = 300
 _GLUE: Final = 140
-"""Up to how many characters neighbours share a piece: in talk and calls, in the newest results, in
-older ones. Whole stretches are easier to go on from, small ones hold more values to a token."""
+"""Characters up to which neighbors share a piece: in talk and calls, in the newest results, in
+older ones. Longer pieces are easier to continue from, short ones hold more values per token."""
 _NEW_TURNS: Final = 4
-"""Results of so many of the last turns are the newest ones."""
+"""Results among so many of the last messages are the newest ones."""
 
 
 class Text(NamedTuple):
-    """A text that competes, or is shown anyway."""
+    """A text of the conversation: a part of a message, or all its calls."""
 
     message: Message
     part: int
@@ -66,60 +66,60 @@ class Text(NamedTuple):
     tokens: int
     kind: str = ""
     is_open: bool = False
-    """Whether its pieces compete."""
+    """Whether its pieces compete for room."""
     is_outdated: bool = False
-    """Whether the file that it shows was written since."""
+    """Whether it shows a file that was written since."""
     is_typed: bool = False
     """Whether a person typed it for this turn."""
     tool: str = ""
     """The tool that returned it, if one did."""
     subject: str = ""
-    """What the call was about that brought it, in a word or two."""
+    """What the call was about that returned it, in a word or two."""
     heads: tuple[tuple[int, bool], ...] = ()
     """Where calls begin, and whether each may have changed something."""
     times: Mapping[int, int] = ONCE
-    """Where a piece ends whose words were said more than once → how often."""
+    """End of a piece whose words the text repeats → how often."""
 
     @property
     def key(self) -> Key:
-        """Name it by its place."""
+        """Its message and part number."""
         return self.message.index, self.part
 
 
 class Cuts(NamedTuple):
-    """The pieces of all texts in reading order, and what each says: columns."""
+    """The pieces of all texts in reading order, as columns."""
 
     of: list[range]
-    """Which pieces each text has."""
+    """The pieces of each text."""
     ends: list[int]
-    """Where each ends in its text."""
+    """Where each piece ends in its text."""
     grades: list[Grade]
     credits: list[float]
-    """How much of the worth of its items it keeps: an item needs others around it."""
+    """The share of the relevance of its items that a piece keeps: items need context."""
     rows: list[tuple[int, ...]]
-    """The items it shows, as rows of the statistics."""
+    """The items of each piece, by their rows in the index."""
 
 
 @dataclass(frozen=True, slots=True)
 class Corpus:
-    """The indexed texts of a conversation: statistics of the items, the turns, the pieces."""
+    """The indexed texts of a conversation: its items, turns and pieces."""
 
     stats: ItemStats
     turns: list[Turn]
     cuts: Cuts
     known: set[str]
-    """What the preserved roles say: it will be there in any case."""
+    """Items in messages of preserved roles, which are shown in any case."""
 
 
 def voice_of(message: Message) -> Voice:
-    """Tell who speaks."""
+    """Return who speaks in *message*."""
     if message.is_tool_result:
         return Voice.TOOL
     return Voice.USER if message.role == "user" else Voice.ASSISTANT
 
 
 def shown_in(text: str) -> Shown:
-    """Return what *text* says, without the marks that it has if it is a stand-in."""
+    """Return what *text* shows; if it is a stand-in, without its marks."""
     return read_shown(text) or Shown(text, len(text))
 
 
@@ -131,9 +131,9 @@ def read_texts(
     *,
     kinds: KindTable = TABLE,
 ) -> list[Text]:
-    """List all texts that a model sees, in reading order; *recoded* are those said shorter.
+    """Return all texts that a model sees, in reading order; *recoded* has re-encoded ones.
 
-    *effects* tell what the calls do with files, for whoever asks again.
+    *effects* caches what the calls do with files.
     """
     texts: list[Text] = []
     calls: dict[str, Call] = {}
@@ -178,12 +178,14 @@ def read_texts(
 def index_texts(
     texts: Sequence[Text], preserved: Container[str], *, talk: bool, kinds: KindTable = TABLE
 ) -> Corpus:
-    """Cut and index all texts; what the *preserved* roles say is known."""
+    """Cut and index all texts; items in messages of *preserved* roles are known."""
     index = start_index()
     turns: list[Turn] = []
     cuts = Cuts([], [], [], [], [])
     known: set[str] = set()
-    credit_of = [1.0 if talk else _credit(count) for count in range(_FULL_CONTEXT_ITEMS)]
+    credit_of = [
+        1.0 if talk else _ALONE + _PER_ITEM * (count - 1) for count in range(_FULL_CONTEXT_ITEMS)
+    ]
     message: Message | None = None
     newest = texts[-1].message.index - _NEW_TURNS if texts else 0
     for text in texts:
@@ -218,21 +220,18 @@ def index_texts(
 
 
 def _as_compared(text: str, *, talk: bool) -> str:
-    """Return *text* as its words are compared, as long as it was: in *talk* capitals say little."""
+    """Return *text* for comparing words, no longer or shorter: in *talk* capitals say little."""
     return text.lower() if talk and text.isascii() else text
 
 
-def _credit(items: int) -> float:
-    return _ALONE + _PER_ITEM * (items - 1)
-
-
 def open_texts(texts: Sequence[Text], layout: Layout, superseded: Container[Key]) -> list[Text]:
-    """Mark the texts whose pieces compete; those that are *superseded* are worth less."""
-    return [_open(text, superseded) if _competes(text, layout) else text for text in texts]
-
-
-def _open(text: Text, superseded: Container[Key]) -> Text:
-    return text._replace(is_open=True, is_outdated=text.key in superseded)
+    """Mark the texts whose pieces compete, and which of them are *superseded*."""
+    return [
+        text._replace(is_open=True, is_outdated=text.key in superseded)
+        if _competes(text, layout)
+        else text
+        for text in texts
+    ]
 
 
 def _competes(text: Text, layout: Layout) -> bool:
@@ -250,9 +249,9 @@ def _competes(text: Text, layout: Layout) -> bool:
 def find_cut_away(
     texts: Sequence[Text], cuts: Cuts, calls: Mapping[int, Mapping[int, Call]]
 ) -> frozenset[int]:
-    """Return the pieces of calls that nobody sees: those in arguments that are cut in place.
+    """Return the pieces of calls in place that are clipped away.
 
-    *calls* are the cut ones, by their message and their number.
+    *calls* are the clipped calls, by message index and number.
     """
     found: set[int] = set()
     for text, pieces in zip(texts, cuts.of, strict=True):
@@ -279,17 +278,17 @@ def _headings(first: int, grades: Sequence[Grade]) -> Iterator[int]:
         yield number if heading is None else heading
 
 
-def _worth_of(text: Text, last: int) -> float:
-    """Return what a text is worth by who says it, how long ago, and whether it still holds."""
+def _factor_of(text: Text, last: int) -> float:
+    """Return how much a text counts by its voice, its age, and whether it is out of date."""
     voice = Voice.CALL if text.part == CALLS else voice_of(text.message)
-    worth = _VOICE_WORTH[voice] if voice is not Voice.USER or text.is_typed else 1.0
+    factor = _VOICE_FACTOR[voice] if voice is not Voice.USER or text.is_typed else 1.0
     if text.is_outdated:
-        worth *= OUTDATED
-    return worth * (1.0 + _RECENCY * exp((text.message.index - last) / _RECENCY_TURNS))
+        factor *= OUTDATED
+    return factor * (1.0 + _RECENCY * exp((text.message.index - last) / _RECENCY_TURNS))
 
 
 def find_candidates(texts: Sequence[Text], cuts: Cuts, *, talk: bool = False) -> Candidates:
-    """Make the pieces of the open texts candidates; in plain *talk* all voices count alike."""
+    """Return the pieces of the open texts as candidates; in plain *talk* all texts count alike."""
     found = Candidates()
     last = texts[-1].message.index if texts else 0
     for number, (text, own) in enumerate(zip(texts, cuts.of, strict=True)):
@@ -299,7 +298,7 @@ def find_candidates(texts: Sequence[Text], cuts: Cuts, *, talk: bool = False) ->
         ends, grades = cuts.ends[pieces], cuts.grades[pieces]
         starts = [0, *ends][: len(ends)]
         rate = text.tokens / len(text.text)
-        worth = 1.0 if talk else _worth_of(text, last)
+        factor = 1.0 if talk else _factor_of(text, last)
         found.heading.extend(_headings(len(found), grades))
         found.text.extend([number] * len(own))
         found.start.extend(starts)
@@ -307,7 +306,7 @@ def find_candidates(texts: Sequence[Text], cuts: Cuts, *, talk: bool = False) ->
         found.cost.extend([rate * (b - a) + _MARK for a, b in zip(starts, ends, strict=True)])
         found.rows.extend(cuts.rows[pieces])
         found.credit.extend(cuts.credits[pieces])
-        found.factor.extend([grade.weight * worth for grade in grades])
+        found.factor.extend([grade.weight * factor for grade in grades])
         found.is_required.extend([grade.must or grade.label == "summary" for grade in grades])
         found.grade.extend(grades)
     return found

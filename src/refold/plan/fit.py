@@ -1,4 +1,4 @@
-"""One way to a plan, whatever the profile: with a budget or without, as a provider wants it."""
+"""The way to every plan: with or without a budget, by any profile, as a provider accepts it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from refold.scan.tokens.estimate import SAFETY_FACTOR, estimate_tokens
 Planned = tuple[Plan, BudgetReport | None]
 
 _MAX_REPLANS: Final = 3
-"""How often a plan is made for less room, because what a provider wants takes more."""
+"""How often a plan is made for less room because the order that a provider wants costs more."""
 
 
 def fit_budget(
@@ -36,10 +36,10 @@ def fit_budget(
     pinned: Mapping[int, str] = NO_PINS,
     preset: Preset | None = None,
 ) -> tuple[Plan, BudgetReport]:
-    """Make a plan of at most `token_budget` tokens, if that can be; aim at *target*.
+    """Make a plan of at most `token_budget` tokens, if possible; aim at *target*.
 
-    The messages in *pinned* (index to reason) stay word for word, whatever they cost. It is done
-    as the profile does it, unless another *preset* is given.
+    The messages in *pinned* (index to reason) stay word for word, whatever they cost. The profile
+    of the options decides how, unless another *preset* is given.
     """
     fit = begin_fit(messages, options, text_cache, pinned, preset or preset_of(options.profile))
     return fit(target, options.token_budget or 0)
@@ -52,7 +52,7 @@ def begin_fit(
     pinned: Mapping[int, str],
     preset: Preset,
 ) -> Callable[[int, int], tuple[Plan, BudgetReport]]:
-    """Return what fits *messages* to a target and a budget, again and again; see `fit_budget`."""
+    """Return a function that fits *messages* to a target and a budget; see `fit_budget`."""
     untouchable = {**find_untouchable(messages, options, preset.yielding), **pinned}
     fit = preset.fit(
         BudgetTask(
@@ -70,7 +70,7 @@ def begin_fit(
 
 
 class Planner:
-    """Plans conversations by one set of options; knows no store and no model, and keeps nothing."""
+    """Plans conversations by one set of options; knows no store and no model, and is stateless."""
 
     def __init__(self, options: Options, counter: TokenCounter, conversation: str | None) -> None:
         self.options = options
@@ -87,9 +87,9 @@ class Planner:
         *,
         pinned: Mapping[int, str] = NO_PINS,
     ) -> Planned:
-        """Decide what happens to *messages*; a budget aims at *target*, if given.
+        """Decide what happens to *messages*; under a budget, aim at *target*, if given.
 
-        Under a budget the messages in *pinned* (index to reason) stay word for word.
+        Under a budget, the messages in *pinned* (index to reason) stay word for word.
         """
         budget, threshold = options.token_budget, options.compression_threshold
         tokens = text_cache.tokens
@@ -120,7 +120,7 @@ class Planner:
         )
 
     def _arrange(self, plan: Plan) -> Plan:
-        """Return *plan* as a provider wants it, and ending as its conversation does."""
+        """Return *plan* in an order that its provider accepts, ending as its conversation does."""
         return spread(plan) if self.options.same_count else end_alike(alternate(plan))
 
     def _fit_as_wanted(
@@ -131,10 +131,10 @@ class Planner:
         aim: int,
         reserved: int,
     ) -> Planned:
-        """Fit a conversation so that it keeps *aim* as its provider wants it, too.
+        """Fit a conversation into *aim* tokens, including what its provider wants.
 
-        What that costs more is taken off the room, a few times; then what only a seal makes too
-        long, by about *reserved* tokens, is made shorter once.
+        What that costs on top is taken off the room, a few times. Sealing adds about *reserved*
+        tokens more; a plan that only sealing makes too long is made shorter once.
         """
         first = plan, report = fit(aim, budget)
         arranged, room = self._arrange(plan), aim
@@ -148,7 +148,7 @@ class Planner:
             plan, report = fit(room, budget)
             arranged = self._arrange(plan)
         if not self.options.same_count and count_plan(arranged, tokens) > aim:
-            bare = alternate(first[0])  # how it ends is worth less than that it fits
+            bare = alternate(first[0])  # fitting matters more than how it ends
             if count_plan(bare, tokens) <= aim:
                 arranged, report, room = bare, first[1], aim
         if not self.preset.fits_sealed or not report.fits:
@@ -162,26 +162,26 @@ class Planner:
         if is_over or _last_question(shorter) != _last_question(arranged):
             if self.options.same_count:
                 return arranged, report
-            plan, least = fit(0, 0)  # if it cannot fit, it has the task and the question
+            plan, least = fit(0, 0)  # what cannot fit keeps the task and the question
             return self._arrange(plan), replace(least, token_budget=budget)
         return shorter, replace(tight, token_budget=budget, obstacles=(), stopped_by="")
 
     def _overshoot(self, plan: Plan, tokens: CountedTexts, budget: int, reserved: int) -> int:
-        """Return by how much *plan* is over its *budget* once it is sealed, which adds tokens.
+        """Return by how many tokens *plan* is over its *budget* once it is sealed.
 
-        An anchor adds about as many as are *reserved*.
+        An anchor adds about *reserved* tokens.
         """
         if count_plan(plan, tokens) + reserved <= budget:
             return 0
         return count_plan(self.seal(plan), tokens) - budget
 
     def aim(self, budget: int, tokens: CountedTexts) -> int:
-        """Aim lower where tokens are only estimated, so that the real ones fit too."""
+        """Return the tokens to aim at: fewer than *budget* where tokens are only estimated."""
         is_guess = is_estimate(self._counter) or tokens.failures > 0
         return int(budget / SAFETY_FACTOR) if is_guess else budget
 
     def anchor_room(self, messages: Sequence[Message]) -> int:
-        """Return what the first stand-in may cost more than it does in a plan."""
+        """Return how many tokens the anchor in the first stand-in may add to a plan."""
         if self.conversation is not None or all(carries_provenance((m,)) for m in messages):
             return 0
         tokens = CountedTexts(self._counter, estimate_tokens)
@@ -192,15 +192,15 @@ class Planner:
         plan: Sequence[Fold],
         *,
         tokens: CountedTexts | None = None,
-        crowded: Collection[str] = (),
+        taken: Collection[str] = (),
     ) -> Plan:
-        """Make the stand-ins of a plan ones that nobody can guess or mistake; see `seal_plan`."""
+        """Give the stand-ins of a plan unguessable and unique handles; see `seal_plan`."""
         is_named = self.conversation is not None
         plan = spread(tuple(plan)) if self.options.same_count else alternate(tuple(plan))
-        return seal_plan(plan, is_named=is_named, tokens=tokens, crowded=crowded)
+        return seal_plan(plan, is_named=is_named, tokens=tokens, taken=taken)
 
     def report_sealed(self, plan: Plan, budget: BudgetReport, tokens: CountedTexts) -> Planned:
-        """Return a sealed plan, or the conversation as it was if that is shorter; and report."""
+        """Return a sealed plan and its report; the unchanged conversation, if that is shorter."""
         count = count_plan(plan, tokens)
         sources = [source for fold in plan for source in fold.sources]
         if count > budget.token_budget and count > sum(map(tokens.message, sources)):
@@ -211,7 +211,7 @@ class Planner:
         report = replace(budget, token_count=count)
         if report.fits or report.obstacles or report.stopped_by:
             return plan, report
-        # An anchor was too much: whatever is left is in the way.
+        # Only the anchor was too much: everything left is an obstacle.
         must_stay = find_untouchable(sources, self.options)
         obstacles = find_obstacles(plan, tokens, must_stay, report.token_budget)
         return plan, replace(report, obstacles=obstacles)
@@ -222,7 +222,7 @@ def _keep_all(messages: Sequence[Message]) -> Plan:
 
 
 def _left_alone(messages: Sequence[Message], total: int, options: Options) -> BudgetReport | None:
-    """Report on a budget when the conversation is too short to be folded at all."""
+    """Report on the budget of a conversation that is below the threshold for folding."""
     if options.token_budget is None:
         return None
     limit = f"compression_threshold={options.compression_threshold}"
@@ -235,7 +235,7 @@ def _left_alone(messages: Sequence[Message], total: int, options: Options) -> Bu
 
 
 def _last_question(plan: Plan) -> int:
-    """Return the index of the last message of the user's that is as it was given."""
+    """Return the index of the last user message that is kept as it is; -1 without one."""
     kept = (fold.sources[0] for fold in plan if fold.is_kept)
     asked = (source.index for source in kept if source.role == "user" and not source.is_tool_result)
     return max(asked, default=-1)
@@ -248,12 +248,12 @@ def report_budget(
     rungs: Sequence[str],
     untouchable: Mapping[int, str],
 ) -> BudgetReport:
-    """Measure the finished *plan*; *untouchable* says which messages cannot give way, and why."""
+    """Measure the finished *plan*; *untouchable* maps messages that must stay to the reason."""
     budget = options.token_budget or 0
     count = sum(map(tokens.fold, plan))
     is_over = count > budget
     stopped_by = _find_limit(options) if is_over else ""
-    # What an option keeps as long as it is could be folded: it is told of as a whole.
+    # What only an option keeps from being folded is reported as a whole, not message by message.
     limit = None if stopped_by else budget
     return BudgetReport(
         token_budget=budget,
@@ -268,9 +268,9 @@ def report_budget(
 def find_obstacles(
     plan: Plan, tokens: CountedTexts, untouchable: Mapping[int, str], limit: int | None
 ) -> tuple[Obstacle, ...]:
-    """Name what is in the way, largest first: what cannot give way.
+    """Return what keeps a plan from fitting, the largest first: messages that must stay.
 
-    If that alone is within *limit*, then also what is left of the rest.
+    If these alone are within *limit*, also what is left of the others.
     """
     whole: list[Obstacle] = []
     rest: list[Obstacle] = []
@@ -293,14 +293,14 @@ def _reason_of(fold: Fold) -> str:
 
 
 def _find_limit(options: Options) -> str:
-    """Name the option that ends the ladder early, if one does."""
+    """Return the option that keeps messages from being shortened further, if one does."""
     if preset_of(options.profile).loses_nothing:
         return f"profile={options.profile!r}"
     return "" if options.force_converge else "force_converge=False"
 
 
 def _untouched_tail(plan: Plan) -> int:
-    """Count the messages at the end that are as they were."""
+    """Count the messages at the end that are unchanged."""
     count = 0
     for fold in reversed(plan):
         if not fold.is_kept:

@@ -1,4 +1,4 @@
-"""The finished plan: for each place in the output, a message kept or a fold of one or more."""
+"""The finished plan: each output message is a fold of one or more source messages."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from refold.messages.message import Call, Message
 from refold.result import NO_PIECES, Piece
 
 SUMMARIZED: Final = "summarized"
-"""The reason of what a model wrote for a whole stretch."""
+"""The reason of a digest that a model wrote."""
 
 
 class Outcome:
-    """What finally happened to one segment; the trace is made of these. Read-only."""
+    """What happened to one text; the trace is made of these. Read-only."""
 
     __slots__ = ("action", "input_chars", "output_chars", "pieces", "reason", "shown")
 
@@ -34,12 +34,12 @@ class Outcome:
         self.input_chars: Final = input_chars
         self.output_chars: Final = output_chars
         self.shown: Final = shown
-        """What a message that stands for several says of this one, if that can be told."""
+        """What a digest of several messages shows of this one, if that can be told apart."""
         self.pieces: Final = pieces
-        """What became of each piece, if it was cut into some and somebody may want to know."""
+        """What happened to each piece, if the text was cut and a trace is wanted."""
 
     def with_pieces(self, pieces: Lazy[tuple[Piece, ...]]) -> Outcome:
-        """Return the same outcome, which can tell of its *pieces*."""
+        """Return the same outcome with its *pieces*."""
         return Outcome(
             self.action,
             self.reason,
@@ -50,7 +50,7 @@ class Outcome:
         )
 
     def with_output(self, chars: int) -> Outcome:
-        """Return the same outcome of a text that became so long."""
+        """Return the same outcome with another output length."""
         return Outcome(
             self.action, self.reason, self.input_chars, chars, self.shown, pieces=self.pieces
         )
@@ -58,15 +58,15 @@ class Outcome:
 
 NO_TEXTS: Final[Mapping[int, str]] = MappingProxyType({})
 NO_CALLS: Final[Mapping[int, Call]] = MappingProxyType({})
-"""What replaces nothing: one for all the messages that are kept."""
+"""No replacements; shared by all messages that are kept."""
 
 
 class Fold:
     """One output message: its sources, and the texts and calls that replace those of the first.
 
-    Neither means that the one source is kept as it is. Read-only, and plain like `Message`. Most
-    are of one message with one text: what there is of those is kept without anything around it,
-    for each container is one more that the garbage collector has to look at.
+    Without either, the one source is kept as it is. Read-only, and a plain class like `Message`.
+    Most folds have one source with one text, which is stored without a container around it: each
+    container is one more object for the garbage collector to visit.
     """
 
     __slots__ = (
@@ -96,18 +96,18 @@ class Fold:
         lone = texts.get(0) if len(texts) == 1 else None
         self._texts: Final = lone or texts
         self.calls: Final = calls or NO_CALLS
-        """Number of a call of the first source → the same with its long arguments cut."""
+        """Number of a call of the first source → the same call, clipped."""
         has_one = len(outcomes) == 1 and len(outcomes[0]) == 1
         self._outcomes: Final = outcomes[0][0] if has_one else outcomes
         self.is_rolled: Final = is_rolled
-        """Whether a fresh message takes the place of all sources, tool calls included."""
+        """Whether a new message, a digest, replaces all sources, including their calls."""
         self.role: Final = role
-        """In whose role that one speaks: the assistant's, which sums up what happened, unless the
-        provider wants to hear the user there."""
+        """The role of that message: the assistant's, unless the provider wants a user message
+        there."""
         self.is_stripped: Final = is_stripped
-        """Whether its thinking is left out, which is bound to what came before."""
+        """Whether its thinking is removed, because what it is bound to has changed."""
         self.note: Final = note
-        """What stands in the place of the thinking, where nothing else would tell."""
+        """The stand-in for removed thinking, where nothing else leads to the original."""
 
     @property
     def texts(self) -> Mapping[int, str]:
@@ -117,21 +117,21 @@ class Fold:
 
     @property
     def outcomes(self) -> tuple[tuple[Outcome, ...], ...]:
-        """One row per source, one outcome per part (a message without text has one).
+        """One row per source, with one outcome per part (a message without text has one).
 
-        One more, at the end, tells of the calls if their arguments are cut.
+        If calls are clipped, an outcome for them comes last.
         """
         outcomes = self._outcomes
         return ((outcomes,),) if isinstance(outcomes, Outcome) else outcomes
 
     @property
     def is_kept(self) -> bool:
-        """Whether the message comes through unchanged."""
+        """Whether the message is unchanged."""
         return not self.is_marked and not self.is_stripped
 
     @property
     def is_marked(self) -> bool:
-        """Whether it shows anything of ours: a text, or the arguments of a call."""
+        """Whether any of its texts or calls is replaced."""
         return bool(self._texts or self.calls)
 
     def changed(
@@ -142,7 +142,7 @@ class Fold:
         calls: Mapping[int, Call] | None = None,
         outcomes: tuple[tuple[Outcome, ...], ...] | None = None,
     ) -> Fold:
-        """Return the same fold with something else in its place; what is `None` stays."""
+        """Return the same fold with these fields replaced; `None` leaves a field as it is."""
         return Fold(
             sources=self.sources if sources is None else sources,
             texts=self.texts if texts is None else texts,
@@ -155,7 +155,7 @@ class Fold:
         )
 
     def stripped(self, note: str = "") -> Fold:
-        """Return the same fold without thinking, with a *note* in its place if there is one."""
+        """Return the same fold without thinking, with a *note* in its place, if given."""
         return Fold(
             sources=self.sources,
             texts=self.texts,
@@ -168,7 +168,7 @@ class Fold:
         )
 
     def shows_same(self, other: Fold) -> bool:
-        """Tell whether *other* becomes the same message, but for its thinking."""
+        """Tell whether *other* becomes the same message, thinking aside."""
         return (
             len(self.sources) == len(other.sources)
             and self._texts == other._texts

@@ -1,4 +1,4 @@
-"""Index of all words and values of a conversation: where each was said, how often and by whom."""
+"""An index of all items (words and values) of a conversation: where, how often and by whom."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from refold.scan.items import (
 
 
 class Voice(IntFlag):
-    """Who has said something; several may have."""
+    """Who said something: a set of voices."""
 
     USER = 1
     ASSISTANT = 2
@@ -30,18 +30,18 @@ class Voice(IntFlag):
 
 
 VOICES: Final = 16
-"""How many combinations of voices there are."""
+"""The number of sets of voices."""
 VOID: Final = -1
-"""Stands for the row of an item that means nothing."""
+"""In place of a row: an item that means nothing."""
 _LONG_WORD: Final = 60
-"""Longer words are too rare to be remembered."""
+"""Longer words recur too rarely to be cached."""
 
 
 class _Words(dict[str, int]):
     """Word, as it stands between blanks → the row of its one item.
 
-    Most words come again and again: then one look-up is all it takes. What holds no item, or
-    several, gets a number below `VOID` instead, under which `many` has their rows.
+    Most words recur, and then one look-up is all it takes. A word with no item, or with several,
+    maps to a number below `VOID` instead, under which `many` has their rows.
     """
 
     def __init__(self) -> None:
@@ -66,7 +66,7 @@ class _Words(dict[str, int]):
         return row
 
     def _row_of(self, item: str) -> int:
-        """Return the row of *item*: the next one if it comes for the first time."""
+        """Return the row of *item*, a new one if it is seen for the first time."""
         row = self.rows.get(item)
         if row is None:
             shape = shape_of(item)
@@ -79,7 +79,7 @@ class _Words(dict[str, int]):
 
 @dataclass(frozen=True, slots=True)
 class ItemStats:
-    """What is known of each item; the columns share their row numbers."""
+    """What is known of each item, as columns; an item is a row of them."""
 
     number: dict[str, int]
     """Item → its row; items without a shape have none."""
@@ -107,17 +107,17 @@ class ItemIndex:
     def add_text(
         self, turn: int, voice: int, text: str, ends: list[int]
     ) -> tuple[list[int], list[tuple[int, ...]]]:
-        """Take in a text; return for each of its pieces how many items it has, and which rows.
+        """Index a text; return for each of its pieces the number of items and their rows.
 
-        Turns come in order; *ends* tell where the pieces of *text* end. Items that mean nothing are
-        counted, but have no rows. The rows are in the order of a set: what they are worth is added
-        up in that order, and another one would round differently.
+        Turns come in order; *ends* are where the pieces of *text* end. Items that mean nothing are
+        counted but have no rows. Rows are in the order of a set: their relevance is summed in that
+        order, and another one would round differently.
         """
         row_of, many = self._words.__getitem__, self._words.many
         words = part_words(text)
         counts: list[int] = []
         shown: list[tuple[int, ...]] = []
-        heard: list[int] = []
+        seen: list[int] = []
         start = 0
         for end in ends:
             items = list(map(row_of, words[start:end].split()))
@@ -129,11 +129,11 @@ class ItemIndex:
             rows.discard(VOID)
             counts.append(len(items))
             shown.append(tuple(rows))
-            heard += items
-        self._note(turn, voice, heard)
+            seen += items
+        self._note(turn, voice, seen)
         return counts, shown
 
-    def _note(self, turn: int, voice: int, heard: list[int]) -> None:
+    def _note(self, turn: int, voice: int, seen: list[int]) -> None:
         fresh = len(self._words.shape) - len(self._first)
         self._first += [turn] * fresh
         self._last += [-1] * fresh
@@ -141,7 +141,7 @@ class ItemIndex:
         self._times += [0] * fresh
         self._voices += [0] * fresh
         last, turns, times, voices = self._last, self._turns, self._times, self._voices
-        counts = Counter(heard)
+        counts = Counter(seen)
         counts.pop(VOID, None)
         for row, count in counts.items():
             times[row] += count
@@ -151,7 +151,7 @@ class ItemIndex:
                 turns[row] += 1
 
     def stats(self) -> ItemStats:
-        """Return what is known so far."""
+        """Return the statistics so far."""
         return ItemStats(
             number=self._words.rows,
             shape=self._words.shape,
@@ -164,7 +164,7 @@ class ItemIndex:
 
 
 class _ItemsOfWords(dict[str, list[str]]):
-    """Word, as it stands between blanks → its items; for words that are not ASCII."""
+    """Word, as it stands between blanks → its items; for words beyond ASCII."""
 
     def __missing__(self, word: str) -> list[str]:
         items = find_items(word)
@@ -174,7 +174,7 @@ class _ItemsOfWords(dict[str, list[str]]):
 
 
 class ScannedIndex(ItemIndex):
-    """The same, by the scanner."""
+    """The same, by the compiled scanner."""
 
     def __init__(self, items: Items) -> None:
         self._items = items
@@ -182,16 +182,16 @@ class ScannedIndex(ItemIndex):
     def add_text(
         self, turn: int, voice: int, text: str, ends: list[int]
     ) -> tuple[list[int], list[tuple[int, ...]]]:
-        """Take in a text; return for each of its pieces how many items it has, and which rows."""
+        """Index a text; see `ItemIndex`."""
         return self._items.add_text(turn, voice, text, ends)
 
     def stats(self) -> ItemStats:
-        """Return what is known so far."""
+        """Return the statistics so far."""
         return ItemStats(*self._items.columns())
 
 
 def start_index() -> ItemIndex:
-    """Return an index without items."""
+    """Return an empty index: the compiled one if there is one."""
     if scanner is None:
         return ItemIndex()
     shapes = shape_of, Shape.NONE, COMMON

@@ -1,10 +1,10 @@
-"""The open question: what the user asks about now, and the pieces that speak of it.
+"""The open question: what is asked about now, and the pieces that are about it.
 
-The last message that a person typed, the agent's newest words and calls that wait for an answer
-name what comes next. A line of a log that holds the id which is asked about must not be left out
-because the id stands in the question already. Pieces are ranked by how many of the words and
-values that are asked about they hold, rare ones first, as search engines do. What belongs to the
-best of them comes along: the body of a function, the rest of a record.
+The last message that a person typed, the agent's newest words and unanswered calls name what comes
+next. A log line with the id that is asked about must not be left out because the question says that
+id already. Pieces are ranked as in a search engine: by how many of the words and values asked about
+they hold, weighted by rarity. What belongs to the best ones comes along: the body of a function,
+the rest of a record.
 """
 
 from __future__ import annotations
@@ -28,20 +28,20 @@ from refold.scan.runs import Span
 
 _CODE_NAMES: Final = (Shape.SNAKE, Shape.CAMEL)
 _VALUE_WEIGHT: Final = 3.0
-"""An id that is asked about finds its line alone; a word mostly needs others beside it."""
+"""An id finds its line by itself; a word mostly needs others."""
 _CLOSE_TO_BEST: Final = 0.6
-"""Pieces that score less than this share of the best one speak of something else."""
+"""Pieces with a smaller share of the best score are about something else."""
 _LEAST_SCORE: Final = 6.0
-"""Fewer matches are chance: about two rare words, or one value."""
+"""A lower score is chance; this is about two rare words, or one value."""
 _MOST_EXTENDED: Final = 2
-"""For so many of the best, what belongs to them comes along. With 3, bench/asked.py keeps 1 % more
-at 15 % of the tokens, but values that nobody asked for lose more at 10 %."""
+"""So many of the best pieces bring along what belongs to them. With 3, bench/asked.py keeps 1 %
+more at 15 % of the tokens, but loses more values that nobody asked for at 10 %."""
 _MOST_COMMON: Final = 0.2
-"""What more than this share of all pieces holds finds nothing."""
+"""An item that is in a larger share of all pieces is no search term."""
 
 
 def find_asking(messages: Sequence[Message]) -> frozenset[int]:
-    """Return the messages that say what is wanted next."""
+    """Return the messages that say what is wanted next: last words and unanswered calls."""
     turns = [message for message in messages if message.is_turn]
     asking = set(open_calls(messages))
     for role in ("user", "assistant"):
@@ -51,7 +51,7 @@ def find_asking(messages: Sequence[Message]) -> frozenset[int]:
 
 
 def find_asked(texts: Sequence[Text], asking: Container[int], corpus: Corpus) -> frozenset[int]:
-    """Return the rows of the items that the messages in *asking* name."""
+    """Return the items that the messages in *asking* name, by their rows, in any spelling."""
     items = (
         item
         for text in texts
@@ -64,7 +64,7 @@ def find_asked(texts: Sequence[Text], asking: Container[int], corpus: Corpus) ->
 
 
 def _forms(item: str) -> tuple[str, ...]:
-    """Return how others may spell *item*, capitals aside: without its directory or its module."""
+    """Return other spellings of *item*, case aside: without its directory or its module."""
     if "/" in item:
         return item, item.rpartition("/")[2]
     name = item.rpartition(".")[2]
@@ -74,9 +74,9 @@ def _forms(item: str) -> tuple[str, ...]:
 def rank_evidence(
     candidates: Candidates, texts: Sequence[Text], asked: frozenset[int], shapes: Sequence[int]
 ) -> list[int]:
-    """Return the candidates that speak of what is *asked*, the best first; often there are none.
+    """Return the candidates that are about what is *asked*, the best first; often there are none.
 
-    What belongs to one of the best of them follows it.
+    Each of the best is followed by what belongs to it.
     """
     found = _rank(candidates, asked, shapes)
     ranked: dict[int, None] = {}
@@ -88,7 +88,7 @@ def rank_evidence(
 
 
 def _find_around(number: int, candidates: Candidates, texts: Sequence[Text]) -> range:
-    """Return the candidates that belong to one, in reading order."""
+    """Return the candidates that belong with *number*, in reading order."""
     owner = candidates.text[number]
     text = texts[owner]
     first = bisect_left(candidates.text, owner)
@@ -102,7 +102,7 @@ def _find_around(number: int, candidates: Candidates, texts: Sequence[Text]) -> 
 
 
 def _rank(candidates: Candidates, asked: frozenset[int], shapes: Sequence[int]) -> list[int]:
-    """Return the candidates that share most with what is *asked*, the best first."""
+    """Return the candidates that match what is *asked* best, the best first."""
     if not asked:
         return []
     is_none = map(asked.isdisjoint, candidates.rows)
@@ -128,23 +128,23 @@ def _rank(candidates: Candidates, asked: frozenset[int], shapes: Sequence[int]) 
 
 
 MOST_CHARS: Final = 1_200
-"""What belongs together is followed this far: about 40 lines of code. Longer functions mostly
-answer a question with their head; a quarter of that loses the end of every other one."""
+"""How many characters may belong together: about 40 lines of code. Longer functions mostly answer a
+question with their head; with a quarter of that, every other function loses its end."""
 _BRACKETS: Final = ("{", "}", ")", "]")
-"""A line that begins with one of these, no deeper than a head, is a part of that head or body."""
+"""A line that begins with one of these, no deeper than a head, belongs to that head or its body."""
 _ROWS: Final = "\nrows of "
 _ROWS_END: Final = "\n]"
 _REFERS_BACK: Final = re.compile(
     r"\s*+(?:It|Its|They|Them|Their|This|That|These|Those|He|She|His|Her|Both|Each|Neither)\b"
 )
-"""How sentences begin that say nothing without the one before."""
+"""Beginnings of sentences that cannot be understood without the one before."""
 
 
 def find_surroundings(text: str, kind: str, piece: Span) -> Span:
-    """Return the stretch of *text*, of this *kind*, that belongs to a piece of it.
+    """Return the span of *text*, of this *kind*, that belongs with a piece of it.
 
-    It begins no later than the piece, or with the function that the piece is in; it may end before
-    the piece does, if that function is long.
+    It begins with the piece, or with the function or record around it; it may end before the piece
+    does, if that function is long.
     """
     if kind == file_read.KIND.name:
         return _find_function(text, piece)
@@ -158,7 +158,7 @@ def find_surroundings(text: str, kind: str, piece: Span) -> Span:
 
 
 def _find_function(text: str, piece: Span) -> Span:
-    """Return from the head of the function around a piece to its last line."""
+    """Return the span from the head of the function around a piece to its last line."""
     first = text.rfind("\n", 0, piece[0]) + 1
     head: int | None = first
     while head is not None and not is_signature(text, head):
@@ -167,10 +167,10 @@ def _find_function(text: str, piece: Span) -> Span:
 
 
 def _find_above(text: str, start: int, lowest: int) -> int | None:
-    """Return the next line above the one at *start* that it is inside of."""
+    """Return the next line above the one at *start* that is indented less, not above *lowest*."""
     depth = _indent_at(text, start)
     if text.startswith(_BRACKETS, skip_number(text, start) + depth):
-        depth += 1  # what it closes, or goes on with, is no deeper
+        depth += 1  # what it closes or continues is indented alike
     while start > max(0, lowest):
         start = text.rfind("\n", 0, start - 1) + 1
         if not _is_blank(text, start) and _indent_at(text, start) < depth:
@@ -179,7 +179,7 @@ def _find_above(text: str, start: int, lowest: int) -> int | None:
 
 
 def _end_of_deeper(text: str, start: int) -> int:
-    """Return where the lines end that are indented deeper than the one at *start*."""
+    """Return where the lines below *start* end that are indented deeper."""
     depth = _indent_at(text, start)
     end = place = _end_of_line(text, start)
     while place < len(text) and place - start < MOST_CHARS:
@@ -198,7 +198,7 @@ def _end_of_line(text: str, start: int) -> int:
 
 
 def _indent_at(text: str, start: int) -> int:
-    """Count the blanks before the line at *start*, behind its number."""
+    """Return the indentation of the line at *start*, after its number."""
     place = first = skip_number(text, start)
     while place < len(text) and text[place] in " \t":
         place += 1
@@ -212,7 +212,7 @@ def _is_blank(text: str, start: int) -> bool:
 
 
 def _find_record(text: str, piece: Span) -> Span:
-    """Return from the brace before a piece to the one that closes it; a row is whole as it is."""
+    """Return the JSON record around a piece; a row of a table is complete by itself."""
     start, end = piece
     if text.rfind(_ROWS, 0, start) > text.rfind(_ROWS_END, 0, start):
         return piece
@@ -226,7 +226,7 @@ def _find_record(text: str, piece: Span) -> Span:
 
 
 def _find_opening(text: str, start: int) -> int:
-    """Return where the nearest brace is that is open at *start*."""
+    """Return the nearest brace that is open at *start*."""
     depth = 0
     for place in range(start - 1, max(-1, start - MOST_CHARS), -1):
         if text[place] == "}":

@@ -1,4 +1,4 @@
-"""Pieces of a text, which are shown or left out as one: cut, and joined with marks for the gaps."""
+"""Pieces of a text, which are shown or left out as a whole: cut them, join them with gap marks."""
 
 from __future__ import annotations
 
@@ -14,27 +14,29 @@ from refold.scan.runs import Span
 
 CALL: Final = Grade("call", 1.5, leads=True)
 CHANGE: Final = Grade("change", 2.0, leads=True)
-"""The line that names the tool and what it was about; a change leaves at least that line."""
+"""Grades of the line that names a tool and what the call was about: any call, and one that may have
+changed something."""
 _CLAUSE: Final = re.compile(
     r"(?:[^\n.!?,;:。！？，；、]|[.,:](?=\d))*+"  # not in 4.5 or 10:30
     r"[\n.!?,;:。！？，；、]*+\s*+"
 )
 _MIN_CLAUSE: Final = 20
-"""Characters of a clause: less, such as "However,", says nothing alone. On 39 recorded meetings, a
-tenth of the tokens holds .72 of the answers; with 30 characters .69; with 10, in crumbs, .74."""
+"""Characters of a clause: a shorter one, such as "However,", says nothing alone. On 39 recorded
+meetings, a tenth of the tokens holds .72 of the answers; with 30 characters .69; with 10, in
+crumbs, .74."""
 _MIN_DENSE_CLAUSE: Final = 12
-"""The same in Chinese, Japanese and Korean, where a character says as much as a syllable."""
+"""The same in Chinese, Japanese and Korean, where a character is about a syllable."""
 _DENSE: Final = re.compile(f"[{KANA}{HAN}{HANGUL}]")
 
 _MUST_GLUE: Final = 140
-"""What must be shown is cut small: where there is little room, its gravest line still fits."""
+"""Required pieces are kept small, so that the most severe line fits where there is little room."""
 IDEOGRAPHS: Final = "\u2e80"
-"""The first character of the East Asian scripts, which have no blanks between words."""
+"""The first character of the East Asian scripts, which have no spaces between words."""
 _MANY_LINES: Final = 6
 _MANY_CHARS: Final = 2_000
-"""From here on a gap is counted, which takes about four tokens more than a bare mark. On 32
-recorded runs at 50, 30 and 15 % of the tokens all gaps take 1.3, 1.3 and .8 % of a view; they would
-take .7, .8 and .6 % if only those of ten lines were counted."""
+"""Larger gaps say their size, which takes about four tokens more than a bare mark. On 32 recorded
+runs at 50, 30 and 15 % of the tokens all gaps take 1.3, 1.3 and .8 % of a view; they would take .7,
+.8 and .6 % if only those of ten lines did."""
 ONCE: Final[Mapping[int, int]] = MappingProxyType({})
 
 
@@ -49,8 +51,8 @@ def cut_text(
 ) -> Pieces:
     """Cut *text* by its kind, or into clauses if it is plain *talk*.
 
-    Neighbours share a piece up to *glue* characters: a value needs its surroundings. Calls are cut
-    into lines; their *heads* stand alone.
+    Neighbors share a piece up to *glue* characters: a value needs its context. Calls are cut into
+    lines, and their first lines, at the *heads*, are pieces of their own.
     """
     if talk:
         return _clauses(text)
@@ -74,7 +76,7 @@ def _is_dense(text: str) -> bool:
 
 
 def _glue(pieces: Pieces, most: int) -> Pieces:
-    """Join short neighbours of the same worth; they are graded as the first of them."""
+    """Join short neighbors of the same weight, up to *most* characters, under the first grade."""
     glued = Pieces([], [])
     start = last = 0
     held: Grade | None = None
@@ -95,12 +97,11 @@ def _glue(pieces: Pieces, most: int) -> Pieces:
 def join_spans(
     text: str, spans: Iterable[Span], times: Mapping[int, int] = ONCE, *, in_place: bool = False
 ) -> str:
-    """Show the *spans* of *text*, which come in order, with a mark where something is left out.
+    """Join the *spans* of *text*, which come in order, with a mark where something is left out.
 
-    A small gap is marked at the end of the line above it; one of many lines has a line of its own,
-    `… 41 lines …`, and so has one of many words. What is left out before and after all spans counts
-    only where the text stands *in_place*. *times* tells of spans that end there how often they were
-    said.
+    A small gap is marked at the end of the line above it; a large one has a line of its own, such
+    as `… 41 lines …`. What is left out before the first span and after the last one is marked only
+    if the text stands *in_place*. *times* has how often spans that end there were repeated.
     """
     shown: list[str] = []
     end = 0
@@ -121,7 +122,7 @@ def join_spans(
 
 
 def _mark_gap(shown: list[str], size: str) -> None:
-    """Mark a gap of this *size*; a small one before the first span needs no mark."""
+    """Mark a gap of this *size*; a small one, "", needs no mark before the first span."""
     if shown:
         shown[-1] = shown[-1].rstrip()
     if size:
@@ -131,11 +132,11 @@ def _mark_gap(shown: list[str], size: str) -> None:
 
 
 def _size(text: str, start: int, end: int) -> str:
-    """Say how much `text[start:end]` leaves out; nothing if it is little."""
+    """Return the size of the gap `text[start:end]` in words; "" if it is small."""
     return size_of(text, start, end, least_lines=_MANY_LINES, least_chars=_MANY_CHARS)
 
 
 def _goes_on(text: str, end: int) -> bool:
-    """Tell whether a phrase goes on after *end*, with nothing but a blank between its words."""
+    """Tell whether a phrase continues after *end*, with only a space between its words."""
     before, after = text[max(0, end - 2) : end].rstrip(" "), text[end : end + 2].lstrip(" ")
     return before[-1:].isalnum() and after[:1].isalnum()

@@ -1,8 +1,8 @@
-"""What a provider accepts: whose turn it is, who speaks last, and no thinking that is out of date.
+"""What providers accept: alternating roles, who speaks last, and no outdated thinking.
 
-The newest Claude models check each block of thinking that is sent back against what comes before
-it. Once an earlier message has changed, all thinking from there on has to go; thinking that came
-after the change was thought with it, and stays.
+The newest Claude models check each block of thinking that is sent back against what precedes it.
+Once an earlier message has changed, all thinking after it has to go; thinking that was produced
+after the change stays.
 """
 
 from __future__ import annotations
@@ -28,13 +28,12 @@ _REASON: Final = "same_count"
 
 
 def alternate(plan: Plan) -> Plan:
-    """Return *plan* so that its messages follow each other as its sources do; itself if they do.
+    """Return *plan* with roles in an order that its provider accepts; itself if they are.
 
-    A digest is a message of the assistant, whatever it stands for. Where the user has to begin, the
-    digest of talk that the user began speaks in that role, at no cost: it labels who said what.
-    Else, and where both sides take turns, the message at an end of a stretch that was the user's
-    gets a line of its own, in its own role: so whoever spoke before and after the stretch still
-    speaks after and before the other side.
+    A digest is a message of the assistant, whatever it stands for. Where the user has to speak
+    first, a digest of talk that the user began gets the user's role at no cost, as it labels who
+    said what. Otherwise, and where roles must alternate, a user message at an end of a stretch gets
+    a line of its own in the user's role, so that the neighbors of the stretch still alternate.
     """
     if not any(fold.is_rolled for fold in plan):
         return plan
@@ -54,21 +53,21 @@ def _is_same(one: Fold, other: Fold) -> bool:
 
 
 def _sides_of(plan: Plan) -> Sides:
-    """Return what the provider wants; a message that fits several says nothing beside another."""
+    """Return which order of roles the provider wants; plain messages fit several formats."""
     names = (source.format for fold in plan for source in fold.sources)
     return find_format(next(filter(PLAIN.name.__ne__, names), PLAIN.name)).sides
 
 
 def _is_sided(fold: Fold) -> bool:
-    """Tell whether *fold* is a message of one side or the other, and not an instruction."""
+    """Tell whether *fold* is a message of the user, the assistant or a tool, no instruction."""
     return fold.sources[0].role in (_USER, _ASSISTANT, "tool")
 
 
 def _begun(fold: Fold) -> Iterator[Fold]:
-    """Let the user begin, if the user began what a digest at the beginning stands for.
+    """Let the user speak first, if the user began what a digest at the beginning stands for.
 
-    A digest of talk says itself who said what. What a model wrote and what tools returned get a
-    message of the assistant's, behind a line of the user's, unless all of it was the user's.
+    A digest of talk, or of user messages only, gets the user's role. Any other stays with the
+    assistant, behind a line of the user's.
     """
     sources, rows = fold.sources, fold.outcomes
     if not fold.is_rolled or sources[0].role != _USER:
@@ -83,8 +82,8 @@ def _begun(fold: Fold) -> Iterator[Fold]:
 def end_alike(plan: Plan) -> Plan:
     """Return *plan* so that it ends with the assistant only if its conversation does.
 
-    A model takes a message of its own at the end for what it has to go on with, and some providers
-    refuse it. Records of a session that name each other stay together.
+    A model continues a message of its own at the end, and some providers reject it. Linked records
+    of session files stay together.
     """
     last = next((n for n in reversed(range(len(plan))) if _is_seen(plan[n])), None)
     if last is None or not plan[last].is_rolled:
@@ -96,7 +95,7 @@ def end_alike(plan: Plan) -> Plan:
 
 
 def _ended(fold: Fold) -> Iterator[Fold]:
-    """Let the other side be the last to speak, if it was."""
+    """Yield the last digest so that the side that spoke last still does."""
     sources = fold.sources
     if fold.role == _USER or sources[-1].role == _ASSISTANT:
         yield fold
@@ -107,7 +106,7 @@ def _ended(fold: Fold) -> Iterator[Fold]:
 
 
 def _with_last_line(fold: Fold, first: int, words: str) -> Iterator[Fold]:
-    """Yield a digest without its last message, and a line for that, which says the *words*."""
+    """Yield a digest without its last message, and a line for that with its *words*."""
     end = len(fold.sources) - 1
     digest = _digest(fold, first, end)
     said = f"\n{_USER}: {words}"
@@ -122,7 +121,7 @@ def _is_seen(fold: Fold) -> bool:
 
 
 def _says_who(fold: Fold) -> bool:
-    """Tell whether *fold* is a digest of talk, which says itself who said what."""
+    """Tell whether *fold* is a digest of talk that labels who said what."""
     is_summary = any(row.reason == SUMMARIZED for own in fold.outcomes for row in own)
     return _is_talk(fold.sources) and not is_summary
 
@@ -133,7 +132,7 @@ def _is_talk(sources: Sequence[Message]) -> bool:
 
 
 def _pieces(fold: Fold, *, is_last: bool) -> Iterator[Fold]:
-    """Yield a digest with a line before and after it, where the user spoke there."""
+    """Yield a digest, with a separate line where the user spoke first or last in it."""
     sources, rows = fold.sources, fold.outcomes
     if not fold.is_rolled:
         yield fold
@@ -169,8 +168,8 @@ def _digest(fold: Fold, first: int, end: int) -> Fold:
 
 
 def _line(source: Message, row: tuple[Outcome, ...], words: str = "") -> Fold:
-    """Show that *source* is there, its handle, and its *words*."""
-    if source.is_stand_in and not source.is_tool_result:  # such a line already
+    """Fold *source* into a line with its handle and these *words*."""
+    if source.is_stand_in and not source.is_tool_result:  # it is such a line already
         return kept_fold(source, "already_compressed")
     text = digest(words, Stretch(1), handle_of((source,)))
     is_plain = not (source.is_tool_result or source.images or source.opaque)
@@ -180,10 +179,10 @@ def _line(source: Message, row: tuple[Outcome, ...], words: str = "") -> Fold:
 
 
 def spread(plan: Plan) -> Plan:
-    """Return *plan* with a fold for every message; itself if it has one.
+    """Return *plan* with one fold per message; itself if it is like that.
 
-    What a digest says of each of its messages stands in the place of that message's text then, and
-    calls stay where they are. So a budget buys less, and may not be kept.
+    What a digest shows of each message then replaces that message's text, and calls stay. A budget
+    buys less that way, and may not be kept.
     """
     if all(len(fold.sources) == 1 and not fold.is_rolled for fold in plan):
         return plan
@@ -199,7 +198,7 @@ def _rows(fold: Fold) -> Iterator[Fold]:
 
 
 def _row(source: Message, shown: str) -> Fold:
-    """Fold one message into what was shown of it; its first text says that, the others nothing."""
+    """Fold one message so that its first text shows what was shown of it, the others nothing."""
     handle = handle_of((source,))
     texts: dict[int, str] = {}
     outcomes: list[Outcome] = []
@@ -216,11 +215,11 @@ def _row(source: Message, shown: str) -> Fold:
 
 _VERSION: Final = re.compile(r"(?<![\d.])(\d{1,2})(?:[-.](\d{1,2}))?(?!\d)")
 _FIRST_BOUND: Final = {"fable": (5, 1), "opus": (5, 5), "sonnet": (5, 5), "haiku": (5, 5)}
-"""The first version of each family that checks."""
+"""The first version of each model family that checks thinking."""
 
 
 def is_bound(model: str | None) -> bool:
-    """Tell whether *model* may check thinking; of one that nobody names, it is supposed."""
+    """Tell whether *model* may check thinking; an unknown model is assumed to."""
     if model is None:
         return True
     name = model.lower()
@@ -232,7 +231,7 @@ def is_bound(model: str | None) -> bool:
 
 
 def is_checked(way: ThinkingWay, model: str | None) -> bool:
-    """Tell whether thinking behind a change is left out: as was chosen, or as *model* wants it."""
+    """Tell whether thinking after a change is removed: by choice, or because *model* checks it."""
     return way == "strip" or (way == "auto" and is_bound(model))
 
 
@@ -246,14 +245,13 @@ def strip_thinking(
 ) -> Plan:
     """Return a sealed *plan* without the thinking from its first change on; itself if all stays.
 
-    *shown* is what the view before showed: a change is what differs from it, and what was stripped
-    there stays so. Without one, it is the first message that is not as it was given: because it is
-    folded, was *rewritten* before, or because those before it were dropped. A conversation that
-    *is_resumed* may have been sent in another form than the one given: nobody knows what its
-    thinking is bound to, and all of it goes.
+    *shown* is the previous view: a change is what differs from it, and what was stripped there
+    stays so. Without it, the first change is the first message that is not as it was given: folded,
+    *rewritten* before, or with dropped messages before it. A conversation that *is_resumed* may
+    have been sent in another form than was given, so all of its thinking goes.
 
-    What is stripped is found again by the stand-ins before it, or because its conversation
-    *is_named*; where there is neither, a note takes the place of the thinking.
+    Stripped thinking is found again through the stand-ins before it, or because its conversation
+    *is_named*; otherwise a note takes its place.
     """
     stripped: list[Fold] = []
     is_changed = is_resumed

@@ -1,9 +1,8 @@
-"""Say the same in fewer tokens: the lossless layer, applied to a conversation.
+"""The lossless layer: re-encode tool results and pastes of a conversation in fewer tokens.
 
-The texts of tool results are re-encoded, and what people pasted where that counts as such. A file
-that is read again unchanged becomes a reference to the earlier read, one that has changed becomes a
-diff against it; lines that were shown before, in results or as what a call wrote, are not shown
-again. All of it can be decoded, and the originals are kept besides.
+A file that is read again unchanged becomes a reference to the earlier read; one that has changed, a
+diff against it. Lines that were shown before, in results or in what a call wrote, are not repeated.
+All of it can be decoded, and the originals are kept besides.
 """
 
 from __future__ import annotations
@@ -26,23 +25,23 @@ from refold.plan.layout import Key, find_turns
 from refold.plan.token_count import CountedTexts
 
 NO_FOLDS: Final[Mapping[int, Fold]] = MappingProxyType({})
-NOT_SAID: Final = "not_said"
-"""Why whoever folds what is said leaves a text to us."""
+NOT_PROSE: Final = "not_said"
+"""The reason of texts in a fold of prose that are no prose, and are re-encoded instead."""
 _MIN_REREAD: Final = 200
-"""Characters of a result: below that a reference to an earlier read saves next to nothing."""
+"""Characters of a result below which a reference to an earlier read saves next to nothing."""
 _COPY: Final = "same_read"
 
 
 @dataclass(frozen=True, slots=True)
 class Recoded:
-    """A text said otherwise, and how."""
+    """A re-encoded text, and how it was re-encoded."""
 
     text: str
-    """The same in other words; of a copy, the call that returned it first."""
+    """The new text; for a copy, the call that returned it first."""
     why: str
 
     def marked(self, handle: str) -> str:
-        """Return the text with the mark that it is shown with."""
+        """Return the text under its mark."""
         is_copy = self.why == _COPY
         return same_result(self.text, handle) if is_copy else reformatted(self.text, handle)
 
@@ -58,7 +57,8 @@ def recode(
 ) -> dict[Key, Recoded]:
     """Re-encode the tool results and *pastes* of all messages but those that stay *whole*.
 
-    By some *codecs* of the *table*; by all of them if none are named.
+    With these *codecs* of the *table*, or with all of them. Texts that do not get shorter are left
+    out.
     """
     found: dict[Key, Recoded] = {}
     for key, text in _find_data(messages, whole, pastes):
@@ -74,7 +74,7 @@ def recode_newest(
     recoded: Mapping[Key, Recoded],
     tokens: CountedTexts,
 ) -> dict[int, Fold]:
-    """Say the newest turn and its results shorter, as far as they are not to stay *whole*."""
+    """Return re-encoded folds of the newest block, except messages that stay *whole*."""
     shorter = {index for index, _ in recoded}
     return {
         index: _fold(messages[index], {}, recoded, tokens)
@@ -90,10 +90,10 @@ def open_texts(
     tokens: CountedTexts,
     table: CodecTable = TABLE,
 ) -> dict[Key, Recoded]:
-    """Open the long texts inside of JSON, in results and in what the assistant said.
+    """Unescape long strings inside JSON, in results and in what the assistant said.
 
-    That may cost more tokens than it saves: it is for texts of which only parts are shown, so that
-    these begin and end between lines or sentences. All messages but those that stay *whole*.
+    This may cost more tokens than it saves. It is for texts of which only parts are shown, so that
+    these begin and end between lines or sentences. Messages that stay *whole* are left out.
     """
     found: dict[Key, Recoded] = {}
     for message in messages:
@@ -116,17 +116,17 @@ def may_save(
     tokens: CountedTexts,
     codecs: Sequence[Codec],
 ) -> bool:
-    """Tell whether *codecs* could save that many tokens: all of the texts that they can be for."""
+    """Tell whether *codecs* could save *least* tokens, at most all of the texts they apply to."""
     texts = [text for _, text in _find_data(messages, whole)]
     if sum(map(tokens, texts)) < least:
-        return False  # whatever they are for
+        return False  # no need to ask the codecs
     return least <= sum(tokens(text) for text in texts if any(c.applies_to(text) for c in codecs))
 
 
 def _find_data(
     messages: Sequence[Message], whole: Container[int], pastes: Container[Key] = frozenset()
 ) -> Iterator[tuple[Key, str]]:
-    """Yield the texts of tool results, and what counts as such."""
+    """Yield the texts of tool results and *pastes*, with their keys."""
     for message in messages:
         if message.index in whole or not message.is_turn:
             continue
@@ -144,29 +144,29 @@ def plan_lossless(
     hidden: Container[int] = frozenset(),
     *,
     shown: Shown | None = None,
-    said: Mapping[int, Fold] = NO_FOLDS,
+    prose: Mapping[int, Fold] = NO_FOLDS,
     pastes: Container[Key] = frozenset(),
 ) -> Plan:
     """Show every text in the shortest way that loses nothing.
 
     The messages in *whole* stay as they are, for the reason given; nothing refers to those in
-    *hidden*, which cannot be read any more. With *shown*, lines are left out that were shown
-    before. What is *said* goes as those folds have it, by the index of their first message; of a
-    message with other texts, too, only what was said. *pastes* count as tool results.
+    *hidden*, which cannot be read anymore. With *shown*, lines that were shown before are left out.
+    *prose* has folds of prose, by the index of their first message; other texts of these messages
+    are re-encoded. *pastes* count as tool results.
     """
     rereads = dict(_find_rereads(messages, whole, hidden, pastes))
     plan: list[Fold] = []
     end = 0
     for message in messages:
         if message.index < end:
-            continue  # a fold before it speaks for it, too
-        spoken = said.get(message.index)
+            continue  # part of the fold before it
+        own_prose = prose.get(message.index)
         if message.index in whole:
             fold = kept_fold(message, whole[message.index])
-        elif spoken is not None and len(spoken.sources) > 1:
-            fold, end = spoken, spoken.sources[-1].index + 1
+        elif own_prose is not None and len(own_prose.sources) > 1:
+            fold, end = own_prose, own_prose.sources[-1].index + 1
         else:
-            fold = _fold(message, rereads, recoded, tokens, shown=shown, spoken=spoken)
+            fold = _fold(message, rereads, recoded, tokens, shown=shown, prose=own_prose)
         if shown is not None and message.index not in hidden:
             _note_shown(fold, message, shown)
         plan.append(fold)
@@ -179,9 +179,9 @@ def cost_lossless(
     recoded: Mapping[Key, Recoded],
     tokens: CountedTexts,
 ) -> int:
-    """Return the tokens of what `plan_lossless` would plan, without planning what stays as it is.
+    """Return the tokens of what `plan_lossless` would plan, without making the plan.
 
-    Most plans of that kind are only asked what they cost.
+    Most such plans are only compared by their cost.
     """
     rereads = dict(_find_rereads(messages, whole, frozenset()))
     shorter = {index for index, _ in (*rereads, *recoded)}
@@ -200,14 +200,14 @@ def _fold(
     tokens: CountedTexts,
     *,
     shown: Shown | None = None,
-    spoken: Fold | None = None,
+    prose: Fold | None = None,
 ) -> Fold:
-    """Say the texts of *message* shorter; what was *spoken* is as that fold has it."""
-    texts: dict[int, str] = {} if spoken is None else dict(spoken.texts)
+    """Re-encode the texts of *message*, except for its *prose*, which is folded already."""
+    texts: dict[int, str] = {} if prose is None else dict(prose.texts)
     rows: list[Outcome] = []
     for number, part in enumerate(message.parts):
-        if spoken is not None and spoken.outcomes[0][number].reason != NOT_SAID:
-            rows.append(spoken.outcomes[0][number])
+        if prose is not None and prose.outcomes[0][number].reason != NOT_PROSE:
+            rows.append(prose.outcomes[0][number])
             continue
         best, why = part.text, "nothing_to_gain"
         key = (message.index, number)
@@ -228,7 +228,7 @@ def _fold(
 
 
 def _without_shown(part: Part, recoded: Recoded | None, shown: Shown) -> Recoded | None:
-    """Leave out of a result what was shown before, in the form in which it would be shown."""
+    """Leave out lines of a result, re-encoded or not, that were shown before."""
     text = shown.shorten(recoded.text if recoded else part.text)
     if text is None:
         return None
@@ -236,7 +236,7 @@ def _without_shown(part: Part, recoded: Recoded | None, shown: Shown) -> Recoded
 
 
 def _note_shown(fold: Fold, message: Message, shown: Shown) -> None:
-    """Note what a reader has seen of *message*: its results, and texts that its calls carry."""
+    """Note what a reader sees of *message*: its results, and long texts in its calls."""
     for number, part in enumerate(message.parts):
         if message.is_result(part):
             shown.add(fold.texts.get(number, part.text))
@@ -246,7 +246,7 @@ def _note_shown(fold: Fold, message: Message, shown: Shown) -> None:
 
 
 def texts_in(call: Call) -> Iterator[str]:
-    """Yield the texts of several lines among the arguments of a call."""
+    """Yield the strings of several lines among the arguments of a call."""
     if "\\n" not in call.spelled or call.arguments is None:
         return
     values: list[object] = [call.arguments]
@@ -266,7 +266,7 @@ def _find_rereads(
     hidden: Container[int],
     pastes: Container[Key] = frozenset(),
 ) -> Iterator[tuple[Key, Recoded]]:
-    """Yield the results and *pastes* that say what an earlier one said, or nearly."""
+    """Yield the results and *pastes* that repeat an earlier one, exactly or nearly."""
     calls: dict[str, Call] = {}
     seen: dict[str, Call | None] = {}
     by_call: dict[str, str] = {}
@@ -293,6 +293,6 @@ def _find_rereads(
 
 
 def _name_call(call: Call | None) -> str:
-    """Return the words by which a model knows an earlier call; none if they are many."""
+    """Return an earlier call on one line, so that a model recognizes it; "" if it takes more."""
     name = spell_call(call) if call else ""
     return "" if "\n" in name else name

@@ -1,11 +1,11 @@
-"""Relevance of each word and value: how likely a later turn comes back to it.
+"""The relevance of each item (word or value): how likely a later turn comes back to it.
 
-In agent runs that is a logistic model: every item has a handful of features (its shape, how long
-ago it was said last, by whom, in how many turns, …), each falls into a bucket with a weight, and
-the sum of the weights is a log-odds. Two classes of items have weights of their own: values, which
-are copied as they are, and plain words. Both sets are learned from real runs by
-`bench/learn_weights.py` and kept in `weights.json`. In plain talk, where
-nobody works with tools, rare words that were taken up again are what people ask about afterwards.
+For agent runs this is a logistic model. Each item has a handful of features (its shape, how long
+ago it was last said, by whom, in how many turns, …); each feature falls into a bucket with a
+weight, and the sum of the weights is a log-odds. Two classes of items have their own weights:
+values, which are copied verbatim, and plain words. `bench/learn_weights.py` learns them from real
+runs and writes `weights.json`. In plain talk, without tools, people ask later about rare words that
+were taken up again.
 """
 
 from __future__ import annotations
@@ -58,44 +58,45 @@ BUCKETS: Final[Mapping[str, Mapping[str, int]]] = {
         "chars": 16,
     },
 }
-"""How many buckets each feature of each class has."""
+"""The number of buckets of each feature, by class."""
 
 _NEVER_COPIED: Final = frozenset({Shape.WORD, Shape.CJK})
 _CAPITALS: Final = frozenset({int(Shape.NAME), int(Shape.UPPER)})
 _MANY_TIMES: Final = 63
 _MANY_TURNS: Final = 4
 _MANY_CHARS: Final = 15
-"""More of them than this make no difference."""
+"""Higher counts than these make no difference."""
 _FIRST_SHAPE: Final[Mapping[str, int]] = {VALUES: 0, WORDS: Shape.WORD}
-"""The shape that the buckets of each class begin with."""
+"""The shape of the first bucket, by class."""
 _MEMBERS: Final[Mapping[str, Sequence[bool]]] = {
     VALUES: [shape not in _NEVER_COPIED for shape in Shape],
     WORDS: [shape >= Shape.WORD for shape in Shape],
 }
-"""Which shapes are in each class."""
+"""Whether each shape belongs to a class."""
 _NO_CHARS: Final = (0.0,) * (_MANY_CHARS + 1)
-"""What lengths weigh where nothing was learned about them: nothing."""
+"""The weights of lengths in a class without learned ones."""
 _TOKENS: Final = 64
 _CHARS: Final = 50
-"""Where the scales of room and length begin, which go by powers of two."""
+"""The units of the scales of room and length, which grow by powers of two."""
 _SOME: Final = 0.5
-"""Keeps the scales in hand where there are next to no values or words."""
+"""Added to both sums of chances, so that their ratio is sane with hardly any values or words."""
 _MIN_COMMON: Final = 5.0
-"""In so few turns a word is not common yet, however short the talk."""
+"""A word in no more turns is not common yet, however short the talk."""
 _TALK_VALUE: Final = 2.0
+"""The factor of a value in talk, beside words."""
 _REQUIREMENT: Final = 12.0
-"""What a value counts that a user named in talk: it says what is wanted, and still holds later."""
+"""The factor of a value that the user named: it says what is wanted, and still holds later."""
 _COMMON: Final = 0.02
-"""What a common word counts: next to nothing, but more than none at all."""
+"""The relevance of a common word: next to nothing, but more than none."""
 _NEWS: Final = 1.0
-"""How much more the last words of a short talk are worth than the first ones."""
+"""How much more the last words of a short talk count than the first ones."""
 _SHORT_TALK: Final = 30
-"""Messages of a short talk; in longer ones the newest words gain less."""
+"""Turns of a short talk; in longer ones the newest words gain less."""
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """What the model needs to know of a message."""
+    """The features of one turn."""
 
     voice: Voice
     chars: int
@@ -103,7 +104,7 @@ class Turn:
 
 
 def _log2(number: float, most: int) -> int:
-    """Return the whole part of log₂(1 + number), at most *most*."""
+    """Return the integer part of log₂(1 + number), at most *most*."""
     return min(most, (int(number) + 1).bit_length() - 1)
 
 
@@ -111,7 +112,7 @@ _TELLERS: Final = {Voice.USER: 0, Voice.ASSISTANT: 1, Voice.TOOL: 2}
 
 
 def bucket_last(turns: Sequence[Turn]) -> Buckets:
-    """Put each turn into buckets, as the one that said something last."""
+    """Return the buckets of each turn as the last one that said an item."""
     after = sum(turn.tokens for turn in turns)
     room: list[int] = []
     for turn in turns:
@@ -130,7 +131,7 @@ def bucket_last(turns: Sequence[Turn]) -> Buckets:
 
 
 def bucket_first(turns: Sequence[Turn]) -> Buckets:
-    """Put each turn into buckets, as the one that said something first."""
+    """Return the buckets of each turn as the first one that said an item."""
     count = len(turns)
     task = next((i for i, turn in enumerate(turns) if turn.voice is Voice.USER), -1)
     return {
@@ -140,7 +141,7 @@ def bucket_first(turns: Sequence[Turn]) -> Buckets:
 
 
 def rows_of(stats: ItemStats) -> dict[str, list[int]]:
-    """Return the items of each class; names are in both: they are words, and are copied, too."""
+    """Return the rows of each class; names are in both: they are words and copied, too."""
     rows, shapes = range(len(stats.shape)), stats.shape
     return {
         class_: list(compress(rows, map(is_member.__getitem__, shapes)))
@@ -151,7 +152,7 @@ def rows_of(stats: ItemStats) -> dict[str, list[int]]:
 def bucket_items(
     stats: ItemStats, turns: Sequence[Turn], class_: str, rows: Sequence[int]
 ) -> Buckets:
-    """Put each of the items in *rows* into buckets, by itself."""
+    """Return the buckets of each item in *rows* that do not follow from its turns."""
     tellers = [_TELLERS[turn.voice] for turn in turns]
     first_shape = _FIRST_SHAPE[class_]
     shapes = [stats.shape[row] - first_shape for row in rows]
@@ -175,7 +176,8 @@ def bucket_items(
 def _count_buckets(count: int, most: int) -> tuple[list[int], list[int], list[int]]:
     """Return the buckets of counts in a run of *count* turns.
 
-    By how many turns said it, up to *most*; by how often it was said; by the share of the turns.
+    By the number of turns that said an item, up to *most*; by the number of times; by the share of
+    the turns.
     """
     by_turns = [_log2(n, 5) for n in range(most + 1)]
     by_times = [_log2(n, 6) for n in range(_MANY_TIMES + 1)]
@@ -184,12 +186,12 @@ def _count_buckets(count: int, most: int) -> tuple[list[int], list[int], list[in
 
 
 def _turns_said(stats: ItemStats, class_: str) -> list[int]:
-    """Return how many turns said each item; in words, capitals make no difference."""
+    """Return how many turns said each item; for words, regardless of case."""
     return _turns_in_any_case(stats) if class_ == WORDS else stats.turns
 
 
 def _turns_in_any_case(stats: ItemStats) -> list[int]:
-    """Count the turns of each word together with those that write it in small letters."""
+    """Return the turn counts with words added to their lower-case forms, and vice versa."""
     said, number = list(stats.turns), stats.number
     has_capitals = map(_CAPITALS.__contains__, stats.shape)
     for item in compress(number, has_capitals):
@@ -203,18 +205,17 @@ def _turns_in_any_case(stats: ItemStats) -> list[int]:
 def learned_relevance(
     stats: ItemStats, turns: Sequence[Turn], weights: Weights, share: float
 ) -> list[float]:
-    """Return what each item is worth if *share* of all tokens can be shown.
+    """Return the relevance of each item if *share* of all tokens can be shown.
 
-    The chances of its items to be needed later are normalised per class: words are said again by
-    chance far more often than values are, so what all words are worth is fixed beside what all
-    values are worth.
+    The chances that items are needed later are normalized per class: words recur by chance far more
+    often than values do, so the total of all words is fixed relative to that of all values.
     """
     relevance = [0.0] * len(stats.shape)
     power = -_evenness(share)
     rows = rows_of(stats)
-    heard = _Heard(turns)
+    buckets = _TurnBuckets(turns)
     chances = {
-        class_: [(1.0 + exp(-odds)) ** power for odds in _log_odds(stats, heard, class_, weights)]
+        class_: [(1.0 + exp(-odds)) ** power for odds in _log_odds(stats, buckets, class_, weights)]
         for class_ in rows
     }
     for row, chance in zip(rows[VALUES], chances[VALUES], strict=True):
@@ -227,7 +228,7 @@ def learned_relevance(
 
 
 def _words_beside_values(share: float) -> float:
-    """Return what all words are worth beside all values, by the share that can be shown.
+    """Return the total relevance of words relative to values, by the *share* that can be shown.
 
     The less room there is, the more words are needed to tell what it was all about.
     """
@@ -237,14 +238,14 @@ def _words_beside_values(share: float) -> float:
 def _evenness(share: float) -> float:
     """Return the power that chances are raised to.
 
-    With little room only the best chances count; with much room most of them are taken anyway, and
-    then those that the model underrates matter.
+    With little room only the best chances count; with much room most items are shown anyway, and
+    those that the model underrates matter.
     """
     return min(1.0, max(0.7, 1.2 - share))
 
 
-class _Heard:
-    """The turns of a conversation in their buckets, for all classes of items alike."""
+class _TurnBuckets:
+    """The buckets of all turns, which are the same for all classes of items."""
 
     def __init__(self, turns: Sequence[Turn]) -> None:
         self.count = len(turns)
@@ -252,11 +253,11 @@ class _Heard:
         self.first = bucket_first(turns)
 
 
-def _log_odds(stats: ItemStats, turns: _Heard, class_: str, weights: Weights) -> list[float]:
-    """Add up the weights of each item of a class: of all the buckets that it is in.
+def _log_odds(stats: ItemStats, turns: _TurnBuckets, class_: str, weights: Weights) -> list[float]:
+    """Return the log-odds of each item of a class: the sum of the weights of its buckets.
 
-    `bucket_items` says which these are. Here weights are laid out by the figures that lead to the
-    buckets, so that one pass over the items is all it takes.
+    `bucket_items` defines the buckets. Here, weights are laid out by the figures that select a
+    bucket, so that one pass over the items is enough.
     """
     own, is_member = weights[class_], _MEMBERS[class_]
     said = _turns_said(stats, class_)
@@ -293,13 +294,13 @@ def _log_odds(stats: ItemStats, turns: _Heard, class_: str, weights: Weights) ->
 
 
 def _add_up(class_: ClassWeights, columns: Buckets) -> list[float]:
-    """Add up the weights of each turn, feature by feature."""
+    """Return the sum of the weights of each turn over all features."""
     weights = (map(class_[feature].__getitem__, buckets) for feature, buckets in columns.items())
     return list(map(sum, zip(*weights, strict=True)))
 
 
 def talk_relevance(stats: ItemStats, turns: Sequence[Turn]) -> list[float]:
-    """Return the worth of each item by its rarity: most for rare ones that were taken up again.
+    """Return the relevance of each item by its rarity: highest for rare ones that recur.
 
     A short talk is about what was said last; a long one has many subjects.
     """
@@ -321,7 +322,7 @@ def talk_relevance(stats: ItemStats, turns: Sequence[Turn]) -> list[float]:
 
 @cache
 def learned_weights() -> Weights:
-    """Read the weights that ship with the package."""
+    """Read the learned weights that ship with the package."""
     text = resources.files("refold.plan").joinpath("weights.json").read_text("utf-8")
     weights: dict[str, dict[str, list[float]]] = json.loads(text)["weights"]
     return weights

@@ -1,4 +1,4 @@
-"""Turn a plan into messages and originals; decides nothing."""
+"""Write a plan as messages and originals; makes no decisions."""
 
 from __future__ import annotations
 
@@ -32,50 +32,50 @@ from refold.plan.fold import Fold
 
 @dataclass(slots=True, kw_only=True)
 class Rendering:
-    """Messages to send, and everything needed to undo the fold."""
+    """The messages to send, and everything needed to restore the originals."""
 
     version: int = 0
     conversation: str | None = None
     messages: list[dict[str, Any]] = field(default_factory=list)
     verbatim: dict[str, Any] = field(default_factory=dict)
-    """Originals by id, and links; what the caller gets."""
+    """For the caller: originals by id, and links."""
     entries: dict[str, Any] = field(default_factory=dict)
-    """Originals by content, links and seals; what a store gets."""
+    """For the store: originals by content, links and seals."""
     links: list[str] = field(default_factory=list)
-    """The key under which the provenance of each message is found; empty for most."""
+    """The key of the provenance of each message; "" for most."""
     stand_ins: dict[str, str] = field(default_factory=dict)
-    """The link of each new stand-in that has one, and its summary id."""
+    """Link of each new stand-in that has one → its summary id."""
     carried: dict[str, str] = field(default_factory=dict)
-    """The new link of each stand-in that was there before, and the old one."""
+    """New link of each earlier stand-in → its old link."""
     chain: Chain | None = None
-    """What later messages go on from."""
+    """The chain that later messages continue."""
 
     def keep(self, source: Message) -> None:
-        """Keep an original."""
+        """Store an original."""
         original = clone_message(source.wire)
         self.verbatim[original_key(source)] = self.entries[source.digest] = original
 
     def link(self, key: str, provenance: Provenance, stand_in: str = "") -> None:
-        """Keep the provenance of a stand-in that cannot carry it."""
+        """Store the provenance of a stand-in that cannot carry it."""
         record = provenance.to_record()
         self.entries[key] = record
         self.verbatim[key] = noted(record, stand_in)
 
     def carry(self, key: str, link: str) -> None:
-        """Let a stand-in that is known as *link* be found under another key."""
+        """Store *key* as an alias of a stand-in's *link*."""
         self.verbatim[key] = self.entries[key] = alias_of(link)
 
     def attach(self, message: dict[str, Any], provenance: Provenance) -> None:
-        """Let a message carry its provenance under a seal, beside whatever metadata it has."""
+        """Attach its sealed provenance to a message, beside its other metadata."""
         self.entries[attach(message, provenance, self.conversation)] = note_of(provenance)
 
 
 def render(
     plan: Sequence[Fold], *, version: int, chain: Chain, conversation: str | None = None
 ) -> Rendering:
-    """Write out *plan*, which goes on where *chain* ends.
+    """Write *plan*, which continues *chain*.
 
-    Nothing in the result is shared with the caller's objects.
+    The result shares nothing with the caller's objects.
     """
     rendering = Rendering(version=version, conversation=conversation, chain=chain)
     for fold in plan:
@@ -90,7 +90,7 @@ def _render_kept(source: Message, rendering: Rendering, chain: Chain) -> dict[st
     message = clone_message(source.wire)
     key = chain.link_of(message) if source.link or source.claims_provenance else ""
     rendering.links.append(key)
-    # Others before it are new: from now on it is found here, unless anybody could guess where.
+    # Stand-ins before it are new, so its link changes; unless it would be guessable.
     if key != source.link and (chain.is_anchored or shows_long_handle(message)):
         rendering.carry(key, source.link)
         if source.provenance is not None:
@@ -128,12 +128,11 @@ def render_short_forms(
     before: Chain | None = None,
     after: Chain | None = None,
 ) -> Rendering:
-    """Write out a view in which some messages are *sent* in a short form of their own.
+    """Write a view in which some messages are *sent* in a short form that the caller made.
 
-    It goes on where *before*, the chain of the originals, and *after*, that of the view, end.
-
-    Each stands for its original then, as in any other view. What is no mapping, or could not be
-    told from what people write, is sent as it is.
+    Each of them becomes a stand-in for its original. It continues *before*, the chain of the
+    originals, and *after*, that of the view. A message that is no mapping, or would not be
+    recognizable as a stand-in, is sent as it is.
     """
     rendering = Rendering(conversation=conversation)
     shape = recognize(originals).name
@@ -165,7 +164,7 @@ def _tie(
     rendering: Rendering,
     chain: Chain,
 ) -> None:
-    """Let a short form stand for its original, if it can be told from what people write."""
+    """Make a short form a stand-in for its original, if it is recognizable as one."""
     name = digest(original)
     id_ = original.get("id")
     key = id_ if isinstance(id_, str) else f"m{index}-{name[:8]}"
@@ -189,7 +188,7 @@ def _tie(
 
 
 def provenance_of(sources: Sequence[Message], version: int) -> Provenance:
-    """Say what a stand-in for *sources* stands for."""
+    """Return the provenance of a stand-in for *sources*."""
     parents = [source.provenance.summary_id for source in sources if source.provenance]
     links = [(n, source.link) for n, source in enumerate(sources) if source.link]
     return Provenance(
@@ -210,7 +209,7 @@ def _write(fold: Fold) -> dict[str, Any]:
     for number, text in fold.texts.items():
         put(message, first.parts[number].path, text)
     for call in fold.calls.values():
-        assert call.path is not None, "only what may be written shorter is"
+        assert call.path is not None, "only calls that may be changed are clipped"
         put(message, call.path, clone(call.given))
     if fold.is_stripped:
         strip(message, first.format, fold.note)
@@ -218,14 +217,14 @@ def _write(fold: Fold) -> dict[str, Any]:
 
 
 def _drop_claim(message: dict[str, Any]) -> None:
-    """Let a stand-in that carries no provenance claim none, as what it stands for may."""
+    """Remove provenance that a stand-in has from its source, and that is not its own."""
     metadata = message.get(METADATA_KEY)
     if isinstance(metadata, dict):
         metadata.pop(PROVENANCE_KEY, None)
 
 
 def attach(message: dict[str, Any], provenance: Provenance, conversation: str | None = None) -> str:
-    """Let *message* carry its provenance; return the key under which a store notes that."""
+    """Attach *provenance* to *message*; return the key under which a store records its seal."""
     metadata = message.get(METADATA_KEY)
     seal = seal_of(message, provenance, conversation)
     message[METADATA_KEY] = {

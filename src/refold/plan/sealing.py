@@ -1,8 +1,8 @@
-"""Make a plan's stand-ins ones that nobody can guess or mistake, before it is written out.
+"""Give a plan's stand-ins handles that are unguessable and unique, before it is written out.
 
-The first stand-in of a conversation without a name shows a handle of 128 bits, its anchor: all the
-others are found through it (see `model.provenance.Chain`). Handles that a model sees are unique in
-their view. Nothing else of a plan changes.
+The first stand-in of a conversation without a name shows a handle of 128 bits, its anchor; all the
+others are found through it (see `messages.provenance.Chain`). Handles that a model sees are unique
+in their view. Nothing else of a plan changes.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ from refold.plan.token_count import CountedTexts
 from refold.scan.tokens.counter import TokenCounter
 
 _FIRST_TOKENS: Final = 14
-"""What an anchor costs more than a short handle: no more for 99.99 % of 20,000 random ones, by the
+"""Tokens of an anchor on top of a short handle: enough for 99.99 % of 20,000 random ones, by the
 estimate and by the tokenizers of gpt-4 and gpt-4o."""
 _KEPT_TOKENS: Final = 19
-"""The same for an anchor that a stand-in takes over, with its own handle behind it."""
+"""The same for an anchor that is carried over, followed by the stand-in's own handle."""
 _SAMPLES: Final = ("vmzdzbrninvqjhihdnfirfrdalgaoaibkylh", "ukqlxkpvqhxohhqvyuxyniqgijxeivwodqmq")
 
 
 def anchor_tokens(count: TokenCounter, *, is_kept: bool) -> int:
-    """Return what an anchor may cost more than a short handle; nothing where words are counted.
+    """Return how many tokens an anchor may add to a short handle; 0 where words are counted.
 
-    One that the conversation has already, and keeps, is followed by a handle.
+    An anchor that *is_kept* from an earlier fold is followed by a handle.
     """
     least = _KEPT_TOKENS if is_kept else _FIRST_TOKENS
     shown = [letters if is_kept else letters[:ANCHOR_CHARS] for letters in _SAMPLES]
@@ -48,13 +48,13 @@ def seal_plan(
     *,
     is_named: bool,
     tokens: CountedTexts | None = None,
-    crowded: Collection[str] = (),
+    taken: Collection[str] = (),
 ) -> Plan:
-    """Return *plan* with an anchor, if it needs one, and with handles that differ.
+    """Return *plan* with an anchor, if it needs one, and with unique handles.
 
-    The stand-ins whose summary ids are *crowded*, and those of earlier folds whose links are, get
-    their longest handle in any case: their link is taken. With *tokens* to count them, what is not
-    shorter with its anchor stays as it was. A plan that is sealed already comes back as it is.
+    *taken* are summary ids of new stand-ins, and links of earlier ones, whose links are in use for
+    something else: these get longer handles. With *tokens*, a fold that an anchor makes longer than
+    its sources is undone. A plan that is sealed already comes back as it is.
     """
     sealed: list[Fold] = []
     is_anchored = is_named
@@ -63,7 +63,7 @@ def seal_plan(
     for fold in plan:
         first = fold.sources[0]
         if not fold.is_marked:
-            needs_anchor = not is_anchored or first.link in crowded
+            needs_anchor = not is_anchored or first.link in taken
             if needs_anchor and first.link and first.provenance is not None:
                 fold = _anchor_carried(fold, anchor)  # noqa: PLW2901
                 is_anchored = is_anchored or bool(find_anchors(fold.sources[0].wire))
@@ -72,8 +72,8 @@ def seal_plan(
         name = summary_id_of(fold.sources)
         short = name[len(ID_PREFIX) : len(ID_PREFIX) + HANDLE_CHARS]
         needs_anchor = not is_anchored and not carries_provenance(fold.sources)
-        if needs_anchor or name in crowded or shown.setdefault(short, name) != name:
-            longer = _with_handle(fold, short, anchor, is_taken=name in crowded)
+        if needs_anchor or name in taken or shown.setdefault(short, name) != name:
+            longer = _with_handle(fold, short, anchor, is_taken=name in taken)
             is_new = needs_anchor and longer is not fold
             if is_new and tokens is not None and not _is_shorter(longer, tokens):
                 sealed += [kept_fold(source, "anchor_reverted") for source in fold.sources]
@@ -86,7 +86,7 @@ def seal_plan(
 
 
 def _anchor_in(plan: Sequence[Fold]) -> str:
-    """Return the anchor that the conversation has already, if any: it keeps it."""
+    """Return the anchor that the conversation has already, which it keeps; "" without one."""
     for fold in plan:
         for source in fold.sources:
             if source.link and source.provenance is not None:
@@ -97,7 +97,7 @@ def _anchor_in(plan: Sequence[Fold]) -> str:
 
 
 def _with_handle(fold: Fold, short: str, anchor: str, *, is_taken: bool) -> Fold:
-    """Show an anchor in a text of *fold* that shows a handle; another one if that is taken."""
+    """Lengthen the handle in a text of *fold* to an anchor; further if that *is_taken*."""
     own = anchor_of(fold.sources)
     if not fold.texts:
         return _call_with_handle(fold, short, anchor, is_taken=is_taken)
@@ -119,9 +119,9 @@ def _with_handle(fold: Fold, short: str, anchor: str, *, is_taken: bool) -> Fold
 
 
 def _call_with_handle(fold: Fold, short: str, anchor: str, *, is_taken: bool) -> Fold:
-    """Do the same in the arguments of a call, where they are all that is cut.
+    """Do the same in the clipped arguments of a call, if nothing else of the message is folded.
 
-    They are cut again, with another handle: whatever they say themselves, it stands in the mark.
+    They are clipped again with another handle, so that only the mark changes.
     """
     own = anchor_of(fold.sources)
     number, shown = min(fold.calls.items())
@@ -139,7 +139,7 @@ def _call_with_handle(fold: Fold, short: str, anchor: str, *, is_taken: bool) ->
 
 
 def _anchor_before(texts: Iterable[str], short: str) -> str:
-    """Return the anchor that one of *texts* shows before the *short* handle: it was taken over."""
+    """Return the anchor that one of *texts* shows before its *short* handle: a kept one."""
     shown = ((text, letters) for text in texts for letters in find_anchor_letters(text))
     return next((letters for text, letters in shown if ends_in(text, letters + short)), "")
 
@@ -152,10 +152,10 @@ def _is_shorter(fold: Fold, tokens: CountedTexts) -> bool:
 
 
 def _anchor_carried(fold: Fold, anchor: str) -> Fold:
-    """Let a stand-in of an earlier fold, or one that was rewritten whole, show an anchor."""
+    """Let a stand-in of an earlier fold show an anchor."""
     source = fold.sources[0]
     behind = source.provenance
-    assert behind is not None, "whoever asks has looked"
+    assert behind is not None, "the caller has checked"
     if find_anchors(source.wire):
         return fold
     own = make_anchor(behind.ids, behind.digests)
@@ -170,7 +170,7 @@ def _anchor_carried(fold: Fold, anchor: str) -> Fold:
 
 
 def _texts(wire: Any) -> Iterator[tuple[Any, Any]]:
-    """Yield where the strings of a message stand."""
+    """Yield the place of each string in a message: its container and key."""
     todo = [wire]
     while todo:
         holder = todo.pop()

@@ -1,4 +1,4 @@
-"""Reads that are out of date: the file was written afterwards, and the write succeeded."""
+"""Outdated reads: results that show a file which was successfully written afterwards."""
 
 from __future__ import annotations
 
@@ -15,36 +15,37 @@ from refold.messages.message import Message
 from refold.plan.layout import Key
 
 _SESSIONS: Final = frozenset({"claude-code", "codex"})
-"""Formats of files that tell where a session goes on."""
+"""Formats of session files, which record the working directory."""
 _LONGEST: Final = 4_096
 """No directory has a longer path."""
 
 _Name = tuple[str, str]
-"""A file, as it is called if a shell stays where it went, and if each call begins anew."""
+"""The path of a file if a shell keeps its directory between calls, and if each call starts
+afresh."""
 
 
 @dataclass(slots=True)
-class _Place:
-    """Where commands run: nobody says whether a shell stays in the directory that it went to.
+class _WorkingDirectory:
+    """The working directory of commands: unknown is whether a shell keeps it between calls.
 
-    So it is told for both cases, and two files are the same only if they are in both.
+    So both cases are tracked, and two files are the same only if they are in both.
     """
 
     kept: str = ""
     fresh: str = ""
     stays: bool = True
 
-    def tell(self, directory: str) -> None:
-        """Take in what the file of a session says of the directory."""
+    def reset(self, directory: str) -> None:
+        """Set the directory that a session file records."""
         self.kept = self.fresh = directory
 
     def name(self, path: str, directory: str | None) -> _Name:
-        """Name the file at *path* from the *directory* of a shell, or as other tools name it."""
+        """Resolve *path* from the *directory* of a shell; `None` for other tools."""
         fresh = _resolve(self.fresh, directory or "", path)
         return fresh if directory is None else _resolve(self.kept, directory, path), fresh
 
     def move(self, directory: str) -> None:
-        """Note that a call went to *directory*; who can go to the same place twice did not stay."""
+        """Change to *directory*; a shell that can enter it twice does not keep its directory."""
         kept = _resolve(self.kept, directory)
         self.stays = self.stays and len(kept) <= _LONGEST
         if not directory.startswith("/") and kept.endswith(f"{directory}/{directory}"):
@@ -59,16 +60,16 @@ def _resolve(*steps: str) -> str:
 
 @dataclass(slots=True)
 class _Call:
-    """What a tool was asked to do, with which files."""
+    """What a call does with which files."""
 
     effects: Effects
     names: list[_Name]
-    """Of the files that it touches, in order."""
+    """The files that it touches, in order."""
 
 
 @dataclass(slots=True)
 class _Read:
-    """A result that shows files, and those of them that were not written since."""
+    """A result that shows files, and which of these were not written since."""
 
     keys: list[Key]
     current: set[_Name]
@@ -77,17 +78,17 @@ class _Read:
 def find_superseded(
     messages: Sequence[Message], effects: CallEffects | None = None
 ) -> frozenset[Key]:
-    """Return the texts that show files as they are no longer."""
+    """Return the texts that show outdated files."""
     effects = CallEffects() if effects is None else effects
-    place = _Place()
+    directory = _WorkingDirectory()
     calls: dict[str, _Call] = {}
     shown: dict[_Name, list[_Read]] = {}
     outdated: set[Key] = set()
     for message in messages:
-        directory = _told_directory(message)
-        if directory:
-            place.tell(directory)
-        calls.update(_calls(message, place, effects))
+        recorded = _recorded_directory(message)
+        if recorded:
+            directory.reset(recorded)
+        calls.update(_calls(message, directory, effects))
         for id_, numbers in _answers(message).items():
             call = calls.get(id_)
             if call is None:
@@ -95,12 +96,12 @@ def find_superseded(
             verdict = Verdict(message, numbers, [touch.path for touch in call.effects.touched])
             outdated.update(_follow(call, verdict, shown))
             if call.effects.directory != "":
-                place.move(call.effects.directory or "?")
+                directory.move(call.effects.directory or "?")
     return frozenset(outdated)
 
 
 def _follow(call: _Call, verdict: Verdict, shown: dict[_Name, list[_Read]]) -> Iterator[Key]:
-    """Note what a call reads and writes, in order; yield the texts that are out of date by that."""
+    """Note what a call reads and writes, in order; yield the texts that this outdates."""
     touched = list(zip(call.effects.touched, call.names, strict=True))
     read = _Read(verdict.keys, {name for touch, name in touched if not touch.is_write})
     shows_files = call.effects.shows_files and verdict.status in (None, 0)
@@ -116,14 +117,14 @@ def _follow(call: _Call, verdict: Verdict, shown: dict[_Name, list[_Read]]) -> I
 
 
 def _is_done(touch: Touch, verdict: Verdict) -> bool:
-    """Tell whether a file was written: its status says so, or nothing says that it was not."""
+    """Tell whether a file was written: the status says so, or nothing says otherwise."""
     if verdict.status == 0 and touch.is_told:
         return True
     return verdict.status in (None, 0) and not touch.is_asked and verdict.is_quiet
 
 
-def _told_directory(message: Message) -> str:
-    """Return the directory in which a session goes on, where its file tells."""
+def _recorded_directory(message: Message) -> str:
+    """Return the working directory that a session file records, if it does."""
     if message.format not in _SESSIONS:
         return ""
     for record in (message.wire, message.wire.get("payload")):
@@ -133,16 +134,18 @@ def _told_directory(message: Message) -> str:
     return ""
 
 
-def _calls(message: Message, place: _Place, effects: CallEffects) -> Iterator[tuple[str, _Call]]:
+def _calls(
+    message: Message, directory: _WorkingDirectory, effects: CallEffects
+) -> Iterator[tuple[str, _Call]]:
     for call in message.calls:
-        found, directory = effects.of(call)
+        found, entered = effects.of(call)
         if found is not None:
-            names = [place.name(touch.path, directory) for touch in found.touched]
+            names = [directory.name(touch.path, entered) for touch in found.touched]
             yield call.id, _Call(found, names)
 
 
 def _answers(message: Message) -> dict[str, list[int]]:
-    """Map each call that *message* answers to the texts that do."""
+    """Map each call that *message* answers to the numbers of the texts that do."""
     answers: dict[str, list[int]] = {}
     for number, part in enumerate(message.parts):
         if part.call_id:
@@ -150,8 +153,8 @@ def _answers(message: Message) -> dict[str, list[int]]:
     return answers
 
 
-_SEEN: Final = 300
-"""How much of a result is looked at."""
+_LOOKED_AT: Final = 300
+"""Characters at the beginning or end of a result that are searched."""
 _STATUS_FIRST: Final = re.compile(
     r"^(?:<(?:returncode|exit_?code)>\s*+|Exit code:? ?|Process exited with code )(-?[0-9]{1,10})",
     re.MULTILINE,
@@ -160,7 +163,7 @@ _STATUS_LAST: Final = re.compile(
     r"\"metadata\": ?\{\"exit_code\": ?(-?[0-9]{1,10})"
     r"|ommand (?:completed|finished|exited) with (?:exit )?(?:code|status):? (-?[0-9]{1,10})"
 )
-"""Where programs that run commands tell the exit status: before the output, or after it."""
+"""Where agents put the exit status of a command: before its output, or after it."""
 _FAILED: Final = re.compile(
     r"(?i)(?<![a-z])(?:error(?!\"?: ?(?:null|none|false|0|\"\"))"
     r"|fail(?:ed|ure)|exception|traceback|denied|rejected|declined|refused|cancell?ed|aborted"
@@ -173,29 +176,29 @@ _DONE: Final = re.compile(
     r"(?:success(?:fully)?|ha(?:s|ve) been|wrote|written|created|updated|applied|saved)(?![a-z])"
 )
 _FIRST_WORDS: Final = re.compile(r"[^a-zA-Z]*+[^\n]*+")
-"""What a tool says first; often the lines that it wrote follow, which may say anything."""
+"""The first words of a tool; the lines that it wrote often follow, and may say anything."""
 _COMPLAINT: Final = re.compile(
     r"^(?:(?:/(?:usr/)?bin/)?(?:(?:ba|z|da)?sh|sed|perl|tee|mv|cp|rm|cd|cat|dd|truncate|patch|git"
     r"|error|fatal): |Can't open )",
     re.MULTILINE,
 )
-"""How a shell and its programs begin what they say when they cannot do something."""
+"""How a shell and its programs begin error messages."""
 
 
 class Verdict:
-    """What the texts of a message tell of the call that they answer."""
+    """What the texts of a message say about the success of the call that they answer."""
 
     def __init__(self, message: Message, numbers: Sequence[int], paths: Sequence[str]) -> None:
         self.keys: Final = [(message.index, number) for number in numbers]
         self._parts = [message.parts[number] for number in numbers]
         self._paths = paths
-        """The names of files say nothing about success."""
+        """File names, which say nothing about success."""
         results = dict.fromkeys(part.result for part in self._parts)
         self._is_flagged = any(result is not None and result.has_failed for result in results)
 
     @cached_property
     def status(self) -> int | None:
-        """The exit status, where one is told; a flag that something went wrong counts as one."""
+        """The exit status, if there is one; 1 if the result is flagged as an error."""
         if self._is_flagged:
             return 1
         statuses = (_status(part.text) for part in self._parts)
@@ -203,19 +206,19 @@ class Verdict:
 
     @cached_property
     def is_quiet(self) -> bool:
-        """Whether nothing tells of a failure; where a status does, only complaints can."""
+        """Whether nothing reports a failure; with a status, only error messages of a shell do."""
         if self.status is not None:
             return not any(_COMPLAINT.search(part.text) for part in self._parts)
         return not any(_tells_of_failure(part.text, self._paths) for part in self._parts)
 
 
 def _status(text: str) -> int | None:
-    found = _STATUS_FIRST.search(text[:_SEEN]) or _STATUS_LAST.search(text[-_SEEN:])
+    found = _STATUS_FIRST.search(text[:_LOOKED_AT]) or _STATUS_LAST.search(text[-_LOOKED_AT:])
     return None if found is None else int(next(filter(None, found.groups())))
 
 
 def _tells_of_failure(text: str, paths: Iterable[str]) -> bool:
-    said = text[:_SEEN]
+    said = text[:_LOOKED_AT]
     for path in paths:
         said = said.replace(path, "")
     first = _FIRST_WORDS.match(said)

@@ -154,7 +154,7 @@ class PlanWriter:
 
 
 def _show(text: Text, spans: Sequence[Span], *, in_place: bool) -> str:
-    """Show the *spans* of *text*; the passed tests among the rest are counted if it does not."""
+    """Join the *spans* of *text*; count passed tests that are left out, unless the text does."""
     shown = join_spans(text.text, spans, text.times, in_place=in_place)
     if not shown or text.kind != test_run.KIND.name or test_run.counts_itself(text.text):
         return shown
@@ -164,7 +164,7 @@ def _show(text: Text, spans: Sequence[Span], *, in_place: bool) -> str:
 
 
 def share_shown(shown: int, whole: int) -> int:
-    """Return how much is shown of so many characters, in percent, never rounded up to all."""
+    """Return which percentage of *whole* characters is shown, never rounded up to 100."""
     return min(99, 100 * shown // max(1, whole))
 
 
@@ -173,7 +173,7 @@ def _chars(spans: Iterable[Span]) -> int:
 
 
 def _whole(text: Text) -> int:
-    """Return how many characters *text* had before anything of it was left out."""
+    """Return the characters of *text* before anything was left out."""
     if text.part == CALLS:
         return len(text.text)
     return max(len(text.text), shown_in(text.message.parts[text.part].text).whole)
@@ -185,10 +185,7 @@ def write_excerpt(
     chosen: Chosen,
     last_words: Container[Key] = frozenset(),
 ) -> Fold:
-    """Fold one message in its place, showing what was *chosen* of its *texts*.
-
-    The user's *last_words* are whole for what they are, however short.
-    """
+    """Fold one message in place, showing what was *chosen* of its *texts*."""
     handle = handle_of([message])
     shown: dict[int, str] = {}
     rows: list[Outcome] = []
@@ -217,7 +214,7 @@ def write_excerpt(
 
 
 def with_calls(fold: Fold, calls: Mapping[int, Call]) -> Fold:
-    """Return the *fold* of a message in its place with these *calls* of it, which are cut."""
+    """Return the *fold* of a message in place with these of its *calls* clipped."""
     if not calls:
         return fold
     message, row = fold.sources[0], fold.outcomes[0]
@@ -228,27 +225,27 @@ def with_calls(fold: Fold, calls: Mapping[int, Call]) -> Fold:
 
 
 def with_whole_calls(fold: Fold) -> Fold:
-    """Return the same *fold* with all calls as they are."""
+    """Return the same *fold* with all its calls whole."""
     row = fold.outcomes[0][:-1] or (Outcome("preserved", "within_budget", 0, 0),)
     return fold.changed(calls=NO_CALLS, outcomes=(row,))
 
 
 def _kind_words(text: Text) -> str:
-    """Say of which kind *text* is, and whether its file was written since."""
+    """Return the kind of *text*, and whether it is out of date, for a reason."""
     return f"{text.kind},out_of_date" if text.is_outdated else text.kind
 
 
 def _dialogue(lines: Sequence[tuple[str, str]]) -> str:
-    """Say who says what, unless one message of the assistant's is all: the digest is his, too."""
+    """Label lines with their speakers, unless there is only one, of the assistant's."""
     if [role for role, _ in lines] == ["assistant"]:
         return lines[0][1]
     return "\n".join(_labelled(role, body) for role, body in lines)
 
 
 def _labelled(role: str, body: str) -> str:
-    """Say who speaks; scripts without blanks between words need none here, and it costs a token.
+    """Put the speaker before *body*; an earlier digest has none, as it labels its own lines.
 
-    An earlier digest, without a role, says so itself.
+    Before scripts without spaces the colon needs none, which saves a token.
     """
     if not role:
         return body
@@ -259,7 +256,7 @@ class Line(NamedTuple):
     """What a digest shows of one message."""
 
     said: Sequence[tuple[str, str]]
-    """Who said what: roles, and tools by their names."""
+    """Pairs of a speaker, a role or the name of a tool, and what is shown."""
     shown: int
     """How many characters of its texts are shown."""
     errors: int
@@ -268,7 +265,7 @@ class Line(NamedTuple):
 
 
 def write_line(message: Message, texts: Mapping[int, Text], chosen: Chosen) -> Line:
-    """Say what a digest shows of *message*: what was *chosen* of its *texts*."""
+    """Return what a digest shows of *message*: what was *chosen* of its *texts*."""
     said: dict[str, list[str]] = {}
     shown = errors = 0
     for number, text in texts.items() if chosen else ():  # nothing was, of most messages
@@ -286,9 +283,9 @@ def write_line(message: Message, texts: Mapping[int, Text], chosen: Chosen) -> L
 
 
 def _speaker(text: Text) -> str:
-    """Say whose words *text* has: a role, or a tool's name and what it was called for.
+    """Return the speaker of *text*: a role, or the name of a tool and what it was called for.
 
-    An earlier digest says so itself.
+    "" for an earlier digest, which labels its own lines.
     """
     message = text.message
     if text.part != CALLS and message.is_result(message.parts[text.part]):
@@ -297,43 +294,40 @@ def _speaker(text: Text) -> str:
 
 
 def _inner_stretch(message: Message) -> Stretch | None:
-    """Return what *message* stands for if it reads like a digest: then it says itself who spoke."""
+    """Return the stretch that *message* stands for, if it reads like a digest."""
     return read_stretch(message.parts[0].text) if len(message.parts) == 1 else None
 
 
 def _stretch_of(sources: Sequence[Message]) -> Stretch:
-    """Count what a digest of *sources* stands for, with what the digests among them stand for."""
+    """Count what a digest of *sources* stands for, including what digests among them stand for."""
     messages = typed = calls = 0
     for source in sources:
         if source.is_turn:
-            found = _inner_stretch(source) or _lone(source)
+            is_typed = source.role == "user" and not source.is_tool_result
+            own = Stretch(1, int(is_typed), len(source.calls))
+            found = _inner_stretch(source) or own
             messages += found.messages
             typed += found.typed
             calls += found.calls
     return Stretch(messages, typed, calls)
 
 
-def _lone(message: Message) -> Stretch:
-    is_typed = message.role == "user" and not message.is_tool_result
-    return Stretch(1, int(is_typed), len(message.calls))
-
-
 class Label(NamedTuple):
-    """What the mark of a digest says of its sources, whatever is shown of them."""
+    """What the mark of a digest says of its sources, regardless of what is shown."""
 
     stretch: Stretch
     handle: str
 
 
 def label_of(sources: Sequence[Message]) -> Label:
-    """Name a stretch of messages, and count what it stands for."""
+    """Return the label of a digest of *sources*."""
     return Label(_stretch_of(sources), handle_of(sources))
 
 
 def write_digest(
     sources: Sequence[Message], lines: Sequence[Line], label: Label | None = None
 ) -> Fold:
-    """Fold a stretch of messages into one that shows a line of each of which anything is shown."""
+    """Fold a stretch of messages into one that shows these *lines*, empty ones aside."""
     label = label or label_of(sources)
     said = [spoken for line in lines if line.shown for spoken in line.said]
     errors = sum(line.errors for line in lines)

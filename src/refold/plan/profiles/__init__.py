@@ -1,4 +1,4 @@
-"""The profiles: presets of one engine, one file each, loaded when it is first used."""
+"""The profiles: presets of one engine, one file each, imported when first used."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NO_PINS: Final[Mapping[int, str]] = MappingProxyType({})
 
 
 class Shorten(Protocol):
-    """Says everything shorter as far as nobody misses anything: what happens without a budget."""
+    """Makes a plan without a budget."""
 
     def __call__(
         self,
@@ -33,9 +33,9 @@ class Shorten(Protocol):
         hidden: frozenset[int] = frozenset(),
         pinned: Mapping[int, str] = NO_PINS,
     ) -> Plan:
-        """Plan the messages from *start* on; those before are dealt with.
+        """Plan the messages from *start* on; earlier ones are folded already.
 
-        The messages in *hidden* cannot be read any more, so nothing may refer to them; those in
+        The messages in *hidden* cannot be read anymore, so nothing may refer to them; those in
         *pinned* stay as they are, for the reason given.
         """
         ...
@@ -43,7 +43,7 @@ class Shorten(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class BudgetTask:
-    """A conversation that is to take no more than so many tokens."""
+    """A conversation to fit into a token budget."""
 
     messages: Sequence[Message]
     options: Options
@@ -53,52 +53,52 @@ class BudgetTask:
 
     @property
     def tokens(self) -> CountedTexts:
-        """The counter of all texts."""
+        """Counts the tokens of texts and messages."""
         return self.text_cache.tokens
 
     @cached_property
     def total(self) -> int:
-        """The tokens of all messages as they are."""
+        """The tokens of all messages as given."""
         return sum(map(self.tokens.message, self.messages))
 
 
 class Fitter(Protocol):
-    """Fits one conversation into one target after the other: what they share can be made once."""
+    """Fits one conversation to any number of targets, sharing work between them."""
 
     def __call__(self, target: int, token_budget: int, /) -> tuple[Plan, Sequence[str]]:
-        """Plan for *target* tokens, or at most for the budget; return the rungs taken, too."""
+        """Return a plan of *target* tokens, at most *token_budget*, and the names of its steps."""
         ...
 
 
 Fit = Callable[[BudgetTask], Fitter]
-"""Begins to spend budgets over a conversation."""
+"""Prepares a conversation for fitting."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preset:
-    """What sets a profile apart from the others; everything else is the same for all of them."""
+    """Everything that distinguishes a profile from the others."""
 
     shorten: Shorten
     fit: Fit
     spelling: Spelling = PLAIN
-    """How what stands in for texts is spelled."""
+    """How stand-ins are written."""
     summary_rules: SummaryRules = ACTS
-    """By which rules prose is summarized."""
+    """The rules by which prose is summarized."""
     yielding: Collection[str] = ()
-    """For which reasons messages stay only while there is room for them."""
+    """Reasons for which messages are untouchable only while there is room for them."""
     fits_sealed: bool = False
-    """Whether it is planned anew for less if a seal makes it too long."""
+    """Whether a plan is made again for fewer tokens if sealing makes it too long."""
     loses_nothing: bool = False
-    """Whether whatever it shows says all that was said: then no budget makes it cut anything."""
+    """Whether it never drops anything, not even for a budget."""
     keeps_unread: bool = False
-    """Whether results that no model has read yet stay whole where they fit."""
+    """Whether results that no model has read yet stay whole if they fit."""
     refers_ahead: bool = False
-    """Whether copies refer to a later one, unless the options say otherwise."""
+    """Whether copies refer to a later one by default."""
     counts_names: bool = False
-    """Whether the names that were kept are counted with the finder of the text cache."""
+    """Whether the quality figures use the names that the text cache has found already."""
 
 
 def preset_of(profile: Profile) -> Preset:
-    """Return what sets *profile* apart."""
+    """Return the preset of *profile*."""
     preset: Preset = import_module(f"{__name__}.{profile}").PRESET
     return preset

@@ -1,4 +1,4 @@
-"""The profile `classic`: the rules of the contract, and its ladder under a budget."""
+"""The profile `classic`: shorten by rules; under a budget, climb a ladder of shorter forms."""
 
 from __future__ import annotations
 
@@ -21,4 +21,4 @@ PRESET: Final = Preset(
 )
 
 ROLL_UP: Final = replace(PRESET, fit=roll_up_oldest)
-"""Nothing is shortened on its own: the oldest stretch goes into one summary."""
+"""Shortens no message by itself: the oldest stretch becomes one summary."""

@@ -1,4 +1,4 @@
-"""The profile `lossless`: data in fewer tokens, and not a value less."""
+"""The profile `lossless`: re-encode data in fewer tokens, without losing a value."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from refold.plan.untouchable import find_untouchable
 def find_whole(
     messages: Sequence[Message], options: Options, recent_from: int, pinned: Mapping[int, str]
 ) -> dict[int, str]:
-    """Map what is not said shorter without a budget to the reason: the latest messages, too."""
+    """Map each message that stays whole without a budget to the reason; also the latest ones."""
     return {
         **dict.fromkeys(range(recent_from, len(messages)), "recency_window"),
         **find_untouchable(messages, options),
@@ -37,7 +37,7 @@ def recode_results(
     hidden: frozenset[int] = frozenset(),
     pinned: Mapping[int, str] = NO_PINS,
 ) -> Plan:
-    """Re-encode what tools returned so that nothing is lost."""
+    """Re-encode tool results without loss."""
     context = RunContext.of(messages, options, text_cache, options.recency_window)
     whole = find_whole(messages, options, context.recent_from, pinned)
     recoded = recode(messages, whole, text_cache.tokens, table=text_cache.codecs)
@@ -46,18 +46,18 @@ def recode_results(
 
 
 def since(start: int, plan: Plan) -> Plan:
-    """Return what becomes of the messages from *start* on."""
+    """Return the part of *plan* that begins with message *start*."""
     return tuple(fold for fold in plan if fold.sources[0].index >= start) if start else plan
 
 
 class LosslessFitter:
-    """Re-encodes all that may be, unless everything fits as it is."""
+    """Re-encodes all messages that may change, unless everything fits as it is."""
 
     def __init__(self, task: BudgetTask) -> None:
         self._task = task
 
     def __call__(self, target: int, token_budget: int, /) -> tuple[Plan, Sequence[str]]:  # noqa: ARG002
-        """Plan; what the target is makes no difference beyond that."""
+        """Make the plan, which is the same for all targets below the total."""
         task = self._task
         messages, untouchable, tokens = task.messages, task.untouchable, task.tokens
         if task.total <= target:

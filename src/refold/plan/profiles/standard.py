@@ -1,9 +1,8 @@
-"""The profile `standard`: say the same shorter, then show what later turns will need.
+"""The profile `standard`: re-encode without loss, then show what later turns will need.
 
-Without a budget, every tool result is re-encoded without loss, and what is said at length goes by
-the rules. If a budget asks for more, all texts are cut into pieces, and the pieces compete by what
-would be lost without them: words and values that are shown nowhere else, each worth how likely it
-is to be needed again.
+Without a budget, tool results are re-encoded, and the rules summarize long prose. If a budget asks
+for more, all texts are cut into pieces that compete by what would be lost without them: words and
+values that are shown nowhere else, each weighted by how likely it is to be needed again.
 """
 
 from __future__ import annotations
@@ -25,11 +24,7 @@ from refold.plan.fold import SUMMARIZED, Outcome, Plan
 from refold.plan.layout import YIELDING, Key
 from refold.plan.minimal import plan_minimal
 from refold.plan.profiles import NO_PINS, BudgetTask, Preset
-from refold.plan.profiles.lossless import (
-    LosslessFitter,
-    find_whole,
-    since,
-)
+from refold.plan.profiles.lossless import LosslessFitter, find_whole, since
 from refold.plan.recode import (
     Recoded,
     cost_lossless,
@@ -47,7 +42,7 @@ from refold.plan.token_count import count_plan
 from refold.plan.writing import Line, write_digest
 
 
-def say_shorter(
+def recode_and_summarize(
     messages: Sequence[Message],
     options: Options,
     text_cache: TextCache,
@@ -56,26 +51,26 @@ def say_shorter(
     hidden: frozenset[int] = frozenset(),
     pinned: Mapping[int, str] = NO_PINS,
 ) -> Plan:
-    """Re-encode results and pastes so that nothing is lost; what is said at length goes by rules.
+    """Re-encode results and pastes without loss; summarize long prose by the rules.
 
-    No summary reaches over *start*.
+    No summary crosses *start*.
     """
     context = RunContext.of(messages, rules_of(options), text_cache, options.recency_window)
     context = replace(context, hidden=hidden, shortens_beside_calls=True)
     whole, tokens = find_whole(messages, options, context.recent_from, pinned), text_cache.tokens
-    said = fold_prose(messages, whole, context, start=start)
+    prose = fold_prose(messages, whole, context, start=start)
     pastes = find_pastes(messages, whole)
     recoded = recode(messages, whole, tokens, table=text_cache.codecs, pastes=pastes)
     plan = plan_lossless(
-        messages, whole, recoded, tokens, hidden, shown=Shown(), said=said, pastes=pastes
+        messages, whole, recoded, tokens, hidden, shown=Shown(), prose=prose, pastes=pastes
     )
     return since(start, plan)
 
 
 class StandardFitter:
-    """Says everything shorter if that is enough, and else shows what later turns will need.
+    """Re-encodes if that is enough, and otherwise selects what later turns will need.
 
-    *weights* are those that ship with the package unless others are given.
+    *weights* are those that ship with the package, unless others are given.
     """
 
     def __init__(self, task: BudgetTask, weights: Weights | None = None) -> None:
@@ -93,12 +88,12 @@ class StandardFitter:
 
     @cached_property
     def _in_parts(self) -> tuple[dict[Key, Recoded], int]:
-        """The texts said shorter in ways that leave their parts readable, and what all costs so."""
+        """The texts re-encoded so that parts of them are readable alone, and the total cost."""
         return self._recode(self._task.text_cache.codecs.in_parts)
 
     @cached_property
     def _in_any_way(self) -> tuple[dict[Key, Recoded], int]:
-        """The texts said shorter in whatever way, and what all costs so."""
+        """The texts re-encoded by any codec, and the total cost."""
         return self._recode(None)
 
     def _recode(self, codecs: Sequence[Codec] | None) -> tuple[dict[Key, Recoded], int]:
@@ -112,22 +107,22 @@ class StandardFitter:
 
     @cached_property
     def _conversation(self) -> Conversation:
-        """The conversation read for a selection."""
+        """The conversation as a selection reads it."""
         task = self._task
         opened = open_texts(task.messages, task.untouchable, task.tokens, task.text_cache.codecs)
-        task.text_cache.codecs.forget_steps()  # all that can be said shorter has been
+        task.text_cache.codecs.forget_steps()  # nothing is re-encoded after this
         shown = {key: made.text for key, made in {**self._in_parts[0], **opened}.items()}
         return Conversation(
             task.messages, task.tokens, task.options.preserve, shown, task.text_cache.tables.kinds
         )
 
     def _show_what_counts(self, target: int, limit: int) -> tuple[Plan, Sequence[str]]:
-        """Show what is selected, unless all of it can be said shorter.
+        """Select what to show, unless re-encoding is enough.
 
-        What is selected is not what was shown, so no text refers to another one, and texts are said
-        shorter only in ways that leave their parts readable, unless all of it can be shown. Where
-        neither is enough, not even without the task and the question, both are kept, and little
-        else. Where what never yields is over the limit by itself, nothing is selected at all.
+        A selection may drop anything, so no text may refer to another one, and texts are re-encoded
+        only so that parts of them are readable alone. If a selection does not fit, the task and the
+        question yield; if that does not help, they are kept, and little else. If what never yields
+        is over the limit by itself, nothing is selected.
         """
         messages, untouchable, tokens = (
             self._task.messages,
@@ -177,17 +172,16 @@ class StandardFitter:
 
 
 def add_model_summary(plan: Plan, text_cache: TextCache) -> Plan:
-    """Let what a model wrote for the oldest digest of *plan* be its text, if that fits its room.
+    """Replace the text of the oldest digest of *plan* by what a model wrote for it, if that fits.
 
-    It was checked line by line: nothing in it is invented or turned round, and it keeps more of the
-    stretch per token than the digest does. Without a model, or while it has not been asked, the
-    plan is as it was.
+    The gates have checked it line by line: it invents and distorts nothing, and keeps more of the
+    stretch per token than the digest. Without a model, or before it was asked, *plan* is returned.
     """
     place = next((n for n, fold in enumerate(plan) if fold.is_rolled), None)
     if place is None or not text_cache.has_writer:
         return plan
     digest = plan[place]
-    told = "\n\n".join(_tell(digest.sources))
+    told = "\n\n".join(_transcribe(digest.sources))
     summary = text_cache.written_for_stretch(told, body_of(digest.texts[0]))
     if summary is None:
         return plan
@@ -198,18 +192,18 @@ def add_model_summary(plan: Plan, text_cache: TextCache) -> Plan:
     return (*plan[:place], summarized, *plan[place + 1 :])
 
 
-def _tell(stretch: Sequence[Message]) -> Iterator[str]:
-    """Yield what a stretch says and does, in order, with who says it."""
+def _transcribe(stretch: Sequence[Message]) -> Iterator[str]:
+    """Yield the texts and calls of a stretch in order, with their roles."""
     for message in stretch:
         if message.is_turn:
             said = [part.text for part in message.parts if part.text.strip()]
             calls = [call.text for call in message.calls]
-            # No "user: ": an answer with such labels would read like turns, and pass for a quote.
+            # Not "user: ": an answer with such labels would look like turns and pass for a quote.
             yield from (f"({message.role})\n{text}" for text in (*said, *calls))
 
 
 def _lines(stretch: Sequence[Message], summary: str) -> Iterator[Line]:
-    """Yield what the digest shows: the *summary*, which speaks for all messages alike."""
+    """Yield the lines of a digest: the whole *summary*, under the first message."""
     share = len(summary) // len(stretch)
     for message in stretch:
         shown, summary = summary, ""
@@ -218,7 +212,7 @@ def _lines(stretch: Sequence[Message], summary: str) -> Iterator[Line]:
 
 
 PRESET: Final = Preset(
-    shorten=say_shorter,
+    shorten=recode_and_summarize,
     fit=StandardFitter,
     yielding=YIELDING,
     fits_sealed=True,

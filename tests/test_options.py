@@ -12,7 +12,7 @@ import pytest
 
 from refold import Compressor, ConfigError, ContextWindowManager, Options, Session
 from refold.api import AllChoices
-from refold.engine import Engine, Helpers
+from refold.engine import Helpers
 from refold.options import USED_BY, Choices
 from refold.tools.policy import ManagerChoices, ManagerOptions
 
@@ -41,8 +41,6 @@ def test_every_option_is_a_keyword_that_type_checkers_know() -> None:
     assert list(ManagerChoices.__annotations__) == manager
     taken = signature(Compressor).parameters.keys() - {"choices"} | Helpers.__annotations__.keys()
     assert AllChoices.__annotations__.keys() == Choices.__annotations__.keys() | taken
-    engine = signature(Engine).parameters.keys()
-    assert engine == Helpers.__annotations__.keys() | {"options", "store"}
 
 
 def test_options_are_frozen() -> None:

@@ -1,8 +1,7 @@
-"""Tool calls as a digest tells them: the tool and what it was about first, then what it was given.
+"""Tool calls as digests show them: the tool and its short arguments first, long ones below.
 
-Arguments travel as JSON with escaped line breaks. A reader of a digest gets them as lines: short
-ones beside the name of the tool, long ones below it. So a call can be cut between lines, and its
-first line says what was done even where nothing else of it is shown.
+Arguments are JSON with escaped line breaks. A digest shows them as lines, so that a call can be cut
+between lines, and its first line says what was done even if nothing else of it is shown.
 """
 
 from __future__ import annotations
@@ -19,18 +18,18 @@ from refold.notation.marks import GAP
 from refold.notation.recognize import read_argument
 
 _SHORT: Final = 120
-"""Up to this many characters, an argument stands on the first line, beside the tool's name."""
+"""Arguments of up to so many characters stand on the first line, beside the tool's name."""
 _FIRST_LINE: Final = 300
-"""What the first line may hold; what does not fit there stands below."""
+"""Characters of the first line; arguments that do not fit stand below."""
 
 _DEPTH: Final = 20
-"""How deep arguments are spelled."""
+"""The deepest nesting of arguments that is shown."""
 _SHORT_NAME: Final = 60
-"""What is longer is hardly the name of a file."""
+"""A longer word is hardly the name of a file."""
 _SHORT_SUBJECT: Final = 30
-"""What is longer says more than what a call was about. A guess."""
+"""Characters of a subject: a longer one would say more than what a call was about. A guess."""
 _FILES: Final = 2
-"""So many files that a call writes are named right behind the tool."""
+"""So many of the files that a call writes are named right after the tool."""
 
 _READS: Final = re.compile(
     r"(?i)(?:\A|[_.:/-])(?:get|list|ls|dir|search|find|read|view|open|cat|grep|rg|glob|fetch|show"
@@ -40,15 +39,15 @@ _READS: Final = re.compile(
     r"|\A(?:Read|Grep|Glob|LS|List|Search|View|Fetch|Think|NotebookRead|TodoRead|WebFetch|WebSearch"
     r"|BashOutput|ToolSearch)\Z"
 )
-"""Names of tools that only look; every other one may have changed something."""
+"""Names of read-only tools; any other may have changed something."""
 _SHELL: Final = re.compile(r"(?i)bash|shell|terminal|exec|command|cmd|\A(?:run|sh|zsh)\Z")
 _PROGRAM: Final = re.compile(
     r"(?:\A|[;|&\n(`])[ \t]*+(?:(?:sudo|env|time|timeout[ \t]++[\w.]++|nohup|xargs|then|do|else|if"
     r"|while|\w++=[^\s;|&()`]*+)[ \t]++)*+([\w./+-]++)"
     r"(?:[ \t]++(-[\w-]++[ \t]++)*+([\w:.-]++))?+"
 )
-"""A program of a shell command, and the word behind it: its subcommand, if it has any."""
-_LOOKING: Final = frozenset(
+"""A program in a shell command, and the word after it, which may be a subcommand."""
+_READ_ONLY: Final = frozenset(
     "cat ls ll grep egrep fgrep rg ag fd find head tail less more wc echo printf cd pwd which "
     "whereis type tree stat file du df ps env printenv true false test sort uniq cut tr diff cmp "
     "jq yq nl awk sed date whoami id uname hostname basename dirname realpath readlink xxd od "
@@ -56,8 +55,8 @@ _LOOKING: Final = frozenset(
     "flake8 pylint eslint tsc jest vitest man help for done fi esac case lsof history top free "
     "ping dig nslookup".split()
 )
-"""Programs that only look, unless they are told where to write; tests count as looking."""
-_LOOKING_SUBCOMMANDS: Final = {
+"""Programs that only read, unless their output is redirected; tests count as reading."""
+_READ_ONLY_SUBCOMMANDS: Final = {
     "git": "status log diff show branch blame grep ls-files ls-tree rev-parse remote reflog "
     "cat-file describe shortlog merge-base rev-list config",
     "go": "test vet build list doc env version",
@@ -72,13 +71,13 @@ _LOOKING_SUBCOMMANDS: Final = {
     "python": "pytest unittest mypy --version -V",
     "python3": "pytest unittest mypy --version -V",
 }
-"""Programs of which some subcommands only look."""
+"""Read-only subcommands of other programs."""
 
 _COMMAND: Final = re.compile(r'"(?:command|action|operation)"\s?:\s?"(\w++)"')
 
 
 class SpelledCalls(NamedTuple):
-    """The calls of a message, line by line."""
+    """The calls of a message as lines."""
 
     text: str
     heads: tuple[tuple[int, bool], ...]
@@ -88,7 +87,7 @@ class SpelledCalls(NamedTuple):
 def spell_calls(
     calls: Sequence[Call], failed: Sequence[bool], effects: CallEffects | None = None
 ) -> SpelledCalls:
-    """Spell calls as lines; *failed* tells which went wrong."""
+    """Write *calls* as lines; *failed* says which of them failed."""
     texts: list[str] = []
     heads: list[tuple[int, bool]] = []
     size = 0
@@ -101,13 +100,13 @@ def spell_calls(
 
 
 def spell_call(call: Call, effects: CallEffects | None = None, *, has_failed: bool = False) -> str:
-    r"""Spell one call: `name key=value …` and, below, its long arguments.
+    r"""Write one call: `name key=value …` and, below, its long arguments.
 
     >>> spell_call(Call("c1", "edit", {"path": "a.py", "new": "x = 1\ny = 2"}))
     'edit path=a.py\nnew:\nx = 1\ny = 2'
     """
     said, below = _lay_out(_arguments(call))
-    if below and not said:  # nothing shorter says what it was about
+    if below and not said:  # there is no short argument that says what it was about
         key, _, value = below[0].partition(":\n")
         said.append(_begin(f"{key}={value.lstrip()}" if value else key))
     head = [call.name, *dict.fromkeys(_files_beside(call, said, effects)), *said]
@@ -119,7 +118,7 @@ def spell_call(call: Call, effects: CallEffects | None = None, *, has_failed: bo
 def _lay_out(
     arguments: Iterable[tuple[str, object]], depth: int = 0
 ) -> tuple[list[str], list[str]]:
-    """Return what stands on one line, and what stands below it: what is long, or has parts."""
+    """Return what stands on one line, and below it what is long or has parts."""
     said: list[str] = []
     below: list[str] = []
     room = _FIRST_LINE
@@ -135,12 +134,12 @@ def _lay_out(
 
 
 def _files_beside(call: Call, said: Sequence[str], effects: CallEffects | None) -> list[str]:
-    """Return the files that *call* writes and that are not *said*, as far as it spells them."""
+    """Return the files that *call* writes and that are not *said* yet, as the call names them."""
     found: list[str] = []
     told = call.text
     for path in _written(call, effects):
         spelled = path
-        while spelled not in told and "/" in spelled:  # in a directory that the shell went to
+        while spelled not in told and "/" in spelled:  # relative to the shell's directory
             spelled = spelled.partition("/")[2]
         if not any(spelled in short for short in said):
             found.append(spelled)
@@ -148,7 +147,7 @@ def _files_beside(call: Call, said: Sequence[str], effects: CallEffects | None) 
 
 
 def _begin(said: str) -> str:
-    """Return how a long argument begins: its first line, up to a blank."""
+    """Return the beginning of a long argument: its first line, cut between words."""
     line = said.lstrip().split("\n", 1)[0]
     if len(line) > _SHORT:
         line = line[:_SHORT].rsplit(" ", 1)[0]
@@ -156,7 +155,7 @@ def _begin(said: str) -> str:
 
 
 def _arguments(call: Call) -> Iterator[tuple[str, object]]:
-    """Yield the arguments of a call with their names; what is no JSON object has none."""
+    """Yield the arguments of a call with their names; "" if they are no JSON object."""
     if call.arguments is not None:
         yield from call.arguments.items()
     elif call.spelled:
@@ -164,14 +163,14 @@ def _arguments(call: Call) -> Iterator[tuple[str, object]]:
 
 
 def _has_parts(value: object) -> bool:
-    """Tell whether *value* is spelled part by part, each on lines of its own."""
+    """Tell whether *value* is written part by part, each on lines of its own."""
     if isinstance(value, list):
         return any(isinstance(item, dict | list) for item in value)
     return isinstance(value, dict)
 
 
 def _spell(value: object, depth: int = 0) -> str:
-    """Spell a value without escapes: a list in one line, a record as calls are, others below it."""
+    """Write a value without escapes: plain lists on one line, objects like calls."""
     if depth > _DEPTH:
         return GAP
     match value:
@@ -187,36 +186,36 @@ def _spell(value: object, depth: int = 0) -> str:
             return json.dumps(value)
     try:
         return str(value)
-    except ValueError:  # more digits than Python spells
+    except ValueError:  # an integer with more digits than Python prints
         return GAP
 
 
 def may_change(call: Call, effects: CallEffects | None = None) -> bool:
-    """Tell whether a call may have changed something: all but those known only to look."""
+    """Tell whether a call may have changed something: all but those known to be read-only."""
     if not _SHELL.search(call.name):
-        # One tool may both look and edit: then its first argument says which.
+        # A tool for both reading and editing says in its first argument which it was.
         told = _COMMAND.search(call.spelled[:_FIRST_LINE])
         return not _READS.search(told[1] if told else call.name)
     script = _script_of(call)
-    return not all(map(_only_looks, _PROGRAM.findall(script))) or bool(_written(call, effects))
+    return not all(map(_is_read_only, _PROGRAM.findall(script))) or bool(_written(call, effects))
 
 
 def _script_of(call: Call) -> str:
-    """Return the script among the arguments of a shell: the longest of them."""
+    """Return the script among the arguments of a shell: the longest one."""
     given = (_spell(value) for _, value in _arguments(call))
     return max(given, key=len, default="").removeprefix("bash, -lc, ")
 
 
-def _only_looks(found: tuple[str, ...]) -> bool:
+def _is_read_only(found: tuple[str, ...]) -> bool:
     program, _, subcommand = found
     program = program.rpartition("/")[2]
-    return program in _LOOKING or subcommand in _LOOKING_SUBCOMMANDS.get(program, "").split()
+    return program in _READ_ONLY or subcommand in _READ_ONLY_SUBCOMMANDS.get(program, "").split()
 
 
 def subject_of(call: Call, effects: CallEffects | None = None) -> str:
     """Return what *call* was about in a word or two; "" if that takes more.
 
-    The file that its result shows, if that is one, else the short values among its arguments.
+    The file that its result shows, if it is one file, else its arguments, if they are short.
 
     >>> subject_of(Call("c1", "Read", {"file_path": "/w/src/setup.py", "limit": 9}))
     'setup.py'
@@ -234,13 +233,13 @@ def subject_of(call: Call, effects: CallEffects | None = None) -> str:
 
 
 def _written(call: Call, effects: CallEffects | None) -> list[str]:
-    """Return the files that a call writes, as far as that can be told."""
+    """Return the files that a call is known to write."""
     found, _ = (CallEffects() if effects is None else effects).of(call)
     return [] if found is None else [touch.path for touch in found.touched if touch.is_write]
 
 
 def find_failed(messages: Sequence[Message]) -> frozenset[str]:
-    """Return the ids of the calls whose results tell that they failed."""
+    """Return the ids of the calls whose results report a failure."""
     failed: set[str] = set()
     for message in messages:
         for part in message.parts:

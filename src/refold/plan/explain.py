@@ -1,8 +1,7 @@
-"""Why each piece of the texts that competed was kept or dropped; worked out when it is asked for.
+"""Explain why each piece of a selection was kept or dropped; computed on first access.
 
-The choice is gone through once more, in its order. What a piece added when it was chosen says why
-it was kept; what the others would add in the end, beside the least that was chosen, says why they
-were not.
+The choice is replayed in its order. What a piece added when it was chosen explains why it was kept;
+what the others would add in the end, compared to the least that was chosen, why they were dropped.
 """
 
 from __future__ import annotations
@@ -27,24 +26,24 @@ from refold.result import Piece
 from refold.scan.items import Shape
 
 _NAMED: Final = 3
-"""How many values or words a reason names at most."""
+"""The most values or words that a reason names."""
 _NEW_SHARE: Final = 0.25
-"""A piece of which less than this is new says what others say."""
+"""A piece of which a smaller share is new repeats what others say."""
 _CRUMBS: Final = 0.05
-"""What share of the room is filled up in the end with whatever still fits."""
+"""The share of the room that is filled up at the end with whatever still fits."""
 
 
 @dataclass(slots=True)
 class _Replay:
-    """What is known once the choice was gone through again."""
+    """What is known after the replay of a choice."""
 
     choice: Choice
     sayers: dict[int, int]
-    """Item → the message that is shown with it."""
+    """Item → the index of the first shown message that says it."""
     kept: dict[int, str]
     """Candidate → why it was chosen."""
     price: float = 0.0
-    """What had to be added per token to be chosen, before there was room for crumbs only."""
+    """The gain per token that was needed to be chosen, before only crumbs fit."""
 
 
 class PieceExplainer:
@@ -59,17 +58,17 @@ class PieceExplainer:
         hidden: frozenset[int] = frozenset(),
     ) -> None:
         self._hidden = hidden
-        """Pieces of texts that do not compete which are not shown for all that."""
+        """Pieces of texts that do not compete but are clipped away."""
         self._texts = texts
         self._corpus = corpus
         self._relevance = relevance
         self._candidates = candidates
         self.chosen: Sequence[int] = ()
         self.shown: Mapping[int, Chosen] = {}
-        """What was written of each message in the end."""
+        """What the finished plan shows of each message."""
 
     def explain(self, plan: Plan) -> Plan:
-        """Let every text in *plan* that was cut tell of its pieces."""
+        """Attach its pieces to every text in *plan* that was cut."""
         return tuple(fold if fold.is_kept else self._explain(fold) for fold in plan)
 
     def _explain(self, fold: Fold) -> Fold:
@@ -157,7 +156,7 @@ class PieceExplainer:
         return "worth_less"
 
     def _where_said(self, rows: Collection[int]) -> str:
-        """Name the message that says most of these items, if one that is shown does."""
+        """Return a reason with the shown message that says most of these items, if there is one."""
         said: defaultdict[int, float] = defaultdict(float)
         for row in rows:
             if row in self._replay.sayers:
@@ -185,7 +184,7 @@ class PieceExplainer:
             line, start = line + breaks, end
 
     def _verdicts(self, number: int) -> Iterator[tuple[int, str, bool]]:
-        """Yield where each piece of a text ends, why, and whether it is kept: lies in a span."""
+        """Yield the end of each piece of a text, the reason, and whether it is kept."""
         text, candidates = self._texts[number], self._candidates
         if not text.is_open:
             yield len(text.text), "whole", True
@@ -200,7 +199,7 @@ class PieceExplainer:
             if span is None or span[0] >= end:
                 yield end, self._why_dropped(candidate), False
                 continue
-            # Where one stretch is all that is shown, it may end within a piece.
+            # A view that shows a single span may end it within a piece.
             stop = min(end, span[1])
             yield stop, self._why_shown(candidate), True
             if stop < end:
@@ -223,7 +222,7 @@ class PieceExplainer:
 
 
 def _price(gains: list[tuple[float, float]]) -> float:
-    """Return the least gain of the chosen, each with its cost, without the last few tokens."""
+    """Return the lowest gain among the chosen (gain, cost) pairs, the last crumbs aside."""
     left = _CRUMBS * sum(cost for _, cost in gains)
     for gain, cost in sorted(gains):
         left -= cost

@@ -1,6 +1,7 @@
-"""Hooks of the caller's: who scores sentences, and who says which words of a text are kept.
+"""Hooks of the caller: a scorer of sentences, and a classifier of which words to keep.
 
-What fails or gives nonsense is counted, and our own means are used instead. Neither sees a secret.
+If one fails or returns nonsense, that is counted and refold's own rules are used instead. Neither
+sees a secret.
 """
 
 from __future__ import annotations
@@ -19,12 +20,12 @@ _BEFORE: Final = re.compile(r"(?<!\s)\s++([.,;:!?\])}])")
 _AFTER: Final = re.compile(r"([(\[{])\s++")
 _GAPS: Final = re.compile(r"\s{2,}+")
 _SURE: Final = 0.5
-"""A classifier that is less sure that a word can go has not said so."""
+"""A word is removed only if the classifier is at least this confident."""
 
 
 @dataclass(frozen=True, slots=True)
 class TokenVerdict:
-    """One word of a text: whether to keep it, and how sure that is."""
+    """One word of a text: whether to keep it, and with what confidence."""
 
     token: str
     keep: bool
@@ -32,13 +33,13 @@ class TokenVerdict:
 
 
 ClassifyTokens = Callable[[str], Iterable[TokenVerdict | Mapping[str, Any]]]
-"""Cuts a text into words and judges each; a mapping with the names of a verdict will do."""
+"""Splits a text into words and judges each; verdicts may be mappings with the same keys."""
 
 
 def join_kept(text: str, verdicts: Iterable[TokenVerdict | Mapping[str, Any]]) -> str:
     """Join the words of *text* that stay: those to keep, and those whose removal is uncertain.
 
-    Whoever judges the words may leave some out, but add none: they are in the text, in this order.
+    The verdicts may skip words, but not add any or change their order: that raises `ValueError`.
     """
     kept: list[str] = []
     place = 0
@@ -52,7 +53,7 @@ def join_kept(text: str, verdicts: Iterable[TokenVerdict | Mapping[str, Any]]) -
 
 
 class Hooks:
-    """What a caller may give: a scorer of sentences, beside our own, and a classifier of words."""
+    """The hooks that a caller may give: a sentence scorer and a token classifier."""
 
     def __init__(
         self,
@@ -65,23 +66,23 @@ class Hooks:
         self._score_mode: ScorerMode = score_mode
         self._classify_tokens = classify_tokens
         self.failures = 0
-        """How often a hook failed or gave nonsense; our own means were used instead."""
+        """How often a hook failed or returned nonsense."""
 
     @property
     def scores(self) -> bool:
-        """Whether there is a scorer, which may be dear."""
+        """Whether there is a scorer, which may be expensive."""
         return self._score_sentences is not None
 
     @property
     def keeps_tokens(self) -> bool:
-        """Whether there is a classifier of words."""
+        """Whether there is a token classifier."""
         return self._classify_tokens is not None
 
     def rescore(self, texts: list[str], own: Sequence[Score]) -> Sequence[Score]:
-        """Let the caller's scorer have its say on the sentences of one text."""
+        """Combine our *own* scores of the sentences of one text with the caller's, if any."""
         if self._score_sentences is None or not texts:
             return own
-        from refold.scan.redaction import hide_in_pieces  # only for who has a hook
+        from refold.scan.redaction import hide_in_pieces  # only needed with a hook
 
         try:
             given = self._score_sentences(hide_in_pieces(texts))
@@ -94,12 +95,12 @@ class Hooks:
         return scores
 
     def kept_tokens(self, text: str, tokens: CountedTexts) -> str | None:
-        """Return the words of *text* that the caller's token classifier keeps, if it has one."""
+        """Return the words of *text* that the token classifier keeps; `None` without one."""
         if self._classify_tokens is None:
             return None
-        from refold.scan.redaction import Vault  # only for who has a hook
+        from refold.scan.redaction import Vault  # only needed with a hook
 
-        vault = Vault([text])  # whoever classifies may be a model, and far away
+        vault = Vault([text])  # the classifier may be a remote model
         hidden = vault.hide(text)
         try:
             kept = vault.reveal(join_kept(hidden, self._classify_tokens(hidden)))
@@ -114,8 +115,8 @@ class Hooks:
 
 
 def _is_true(text: str, kept: str, tokens: CountedTexts) -> bool:
-    """Tell whether what is left of *text* says nothing that it does not: a number or a yes."""
-    from refold.llm.gates import (  # only for who has a hook
+    """Tell whether what is left of *text* invents no number and drops no negation."""
+    from refold.llm.gates import (  # only needed with a hook
         Source,
         negations_kept,
         nothing_invented,

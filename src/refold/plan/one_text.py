@@ -1,4 +1,4 @@
-"""One text in fewer tokens, for whoever shortens a text without its conversation."""
+"""Shorten one text without its conversation: for tools and managers."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ from refold.scan.structure import is_json
 from refold.scan.tokens.estimate import estimate_tokens
 
 _AROUND_TOKENS: Final = MESSAGE_OVERHEAD + STUB_TOKENS
-"""What a plan counts beside the text that is shown: the message, and the mark of an excerpt."""
+"""What a plan counts besides the shown text: the message, and the mark of an excerpt."""
 _STRUCTURED: Final = frozenset(kind.name for kind in KINDS if kind.is_excerpted)
 _DEPTHS: Final[tuple[Depth, ...]] = ("gentle", "moderate", "aggressive")
 _PROSE_SLACK: Final = 1.5
-"""How much more than was asked for a summary may take: the next tighter one says far less."""
+"""How much longer than asked a summary may be: the next tighter depth says far less."""
 _ALWAYS_KEPT: Final = re.compile(
     r"https?://[^\s<>\"'`)\]]+|^[ \t]*+(?:async def|def|class|function|func|fn)\s[^\n]{1,120}", re.M
 )
-"""What a summary must not lose: addresses, and the names of what code defines."""
+"""What a summary must not lose: URLs, and the signatures of code."""
 _MOST_KEPT: Final = 500
-"""With more of them, a text is little else: then it stays as it is."""
+"""A text with more of these is little else, and stays as it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,21 +43,21 @@ class ShortText:
 
     text: str
     is_lossless: bool
-    """Whether it says everything that the text says."""
+    """Whether it was only re-encoded."""
 
 
 def say_shorter(text: str, count: Callable[[str], int]) -> str | None:
-    """Write *text* in fewer tokens so that nothing is lost; `None` if nothing is won."""
+    """Re-encode *text* in fewer tokens without loss; `None` if that saves nothing."""
     recoded = reencode(text, count)
     return None if recoded is None else recoded.text
 
 
 def shorten_text(text: str, max_tokens: int, count: Callable[[str], int]) -> ShortText | None:
-    """Show what a tool returned in about *max_tokens*, as a budget shows the results in a run.
+    """Shorten a tool result to about *max_tokens*, as a budget shortens results in a conversation.
 
-    It is re-encoded without loss if that is enough. Else, where its structure says what of it
-    matters, the pieces that say most are shown, whole, with marks where others are left out; prose
-    is summarized by the rules. `None` if there is nothing shorter.
+    It is re-encoded if that is enough. Otherwise, structured text is reduced to its most relevant
+    pieces, with marks where others are left out, and prose is summarized by the rules. `None` if
+    none of this is shorter.
     """
     recoded = say_shorter(text, count)
     if recoded is not None and count(recoded) <= max_tokens:
@@ -70,12 +70,12 @@ def shorten_text(text: str, max_tokens: int, count: Callable[[str], int]) -> Sho
 
 
 def is_structured(text: str) -> bool:
-    """Tell whether *text* has a structure that says what of it matters."""
+    """Tell whether *text* has a structure by which its pieces can be rated."""
     return is_json(text) or kind_of(text) in _STRUCTURED
 
 
 def _excerpt(text: str, max_tokens: int, tokens: CountedTexts) -> str:
-    """Show the best pieces of *text*; nothing if not one of them can be shown."""
+    """Return the best pieces of *text*; "" if none of them fits."""
     budget = max_tokens + _AROUND_TOKENS
     options = Options(profile="standard", token_budget=budget)
     plan, _ = fit_budget(_only(text), options, TextCache(tokens), budget)
@@ -83,7 +83,7 @@ def _excerpt(text: str, max_tokens: int, tokens: CountedTexts) -> str:
 
 
 def _summarize(text: str, max_tokens: int, tokens: CountedTexts) -> str:
-    """Summarize prose by the rules, more tightly if need be; nothing if they leave it as it is."""
+    """Summarize prose by the rules, as tightly as needed; "" if they leave it as it is."""
     short = ""
     for depth in _DEPTHS:
         options = Options(profile="classic", recency_window=0, compression_depth=depth)
@@ -99,5 +99,5 @@ def _summarize(text: str, max_tokens: int, tokens: CountedTexts) -> str:
 
 
 def _only(text: str) -> tuple[Message, ...]:
-    """Return a conversation that is one tool result."""
+    """Return a conversation of one tool result."""
     return load([{"role": "tool", "content": text, "id": "text"}])

@@ -1,4 +1,4 @@
-"""What a fold keeps and what it costs: the figures of `Result.compression`, and their quality."""
+"""The figures of `Result.compression`: sizes, counts of messages, quality."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ _COUNTERS = {
     "contradicted": "messages_contradicted",
     "preserved": "messages_preserved",
 }
-"""Which counter a message goes to; one with several texts goes to the first of these it fits."""
+"""The counter of each action; a message with several goes to the first of these."""
 
 
 Fate = tuple[tuple[str, str], ...]
-"""What was done to each text of a message, and why."""
+"""The action and reason for each text of a message."""
 
 
 def measure(
     plan: Plan, options: Options, tokens: CountedTexts, finder: NameFinder | None = None
 ) -> Compression:
-    """Work out all figures from the finished plan, so that they are true by construction.
+    """Compute all figures from the finished plan, so that they are true by construction.
 
-    The *finder* of a fold knows the names in texts. Where they were not needed, they are looked for
-    if somebody wants to know how many are left.
+    With a *finder*, which knows the names in texts already, the quality is computed now; without
+    one, on first access.
     """
     sizes = _sizes(plan, tokens)
     figures = Compression(
@@ -87,7 +87,7 @@ def _sizes(plan: Plan, tokens: CountedTexts) -> _Sizes:
 
 
 def _count_messages(plan: Plan) -> dict[str, Any]:
-    """Count messages by what happened to them; most share a few actions and reasons."""
+    """Count messages by what happened to them."""
     fates: dict[Fate, int] = {}
     for fold in plan:
         for row in fold.outcomes:
@@ -111,7 +111,7 @@ def _has_reason(fate: Fate, prefix: str) -> bool:
 
 
 def _quality(plan: Plan, finder: NameFinder) -> Quality:
-    """Measure the folded messages only: what is kept is kept, and would hide what is lost."""
+    """Measure the folded messages only: kept ones would hide what is lost."""
     before, after = TextsByMessage([], []), TextsByMessage([], [])
     place = 0
     for fold in plan:
@@ -145,9 +145,9 @@ def _trace(plan: Plan) -> Iterator[TraceEntry]:
 
 
 def measure_quality(before: TextsByMessage, after: TextsByMessage, finder: NameFinder) -> Quality:
-    """Compare the texts of a conversation before and after; *finder* finds what they name.
+    """Compare the texts of a conversation before and after; *finder* finds the names in them.
 
-    Coherence is the share of the names still in use that are still said where they were said first.
+    Coherence is the share of the remaining names that are still there where they were first said.
     """
     named, in_use, in_place = finder.count_survivors(before, after)
     retention = in_use / named if named else 1.0
@@ -171,14 +171,14 @@ def _share(part: int, whole: int) -> float:
 
 _FENCE: Final = "```"
 _MAX_INDENT: Final = 3
-"""With four blanks it is code that shows a fence, as Markdown has it."""
+"""With four spaces it is code that shows a fence, as in Markdown."""
 _MIN_ROWS: Final = 2
-"""A single line with bars is no table."""
+"""A single line with pipes is no table."""
 
 
 def count_structures(text: str) -> int:
-    """Count fenced blocks, brackets that open on a line of their own, and a table."""
-    # Looking for one letter is many times faster than for two, and mostly enough.
+    """Count fenced blocks, brackets on a line of their own, and one table."""
+    # Searching for one character is much faster than for more, and mostly enough.
     blocks = rows = 0
     if "`" in text and _FENCE in text:
         blocks = _fences(text) // 2
@@ -188,7 +188,7 @@ def count_structures(text: str) -> int:
 
 
 def _fences(text: str) -> int:
-    """Count the lines that begin with a fence, indented a little at most."""
+    """Count the lines that begin with a fence, indented by at most three spaces."""
     count = 0
     place = text.find(_FENCE)
     while place >= 0:
@@ -201,7 +201,7 @@ def _fences(text: str) -> int:
 
 
 def _lone(text: str, bracket: str) -> int:
-    """Count the lines that are nothing but *bracket*."""
+    """Count the lines that consist of *bracket* alone."""
     if bracket in text and (f"\n{bracket}" in text or text.startswith(bracket)):
         return text.split("\n").count(bracket)
     return 0

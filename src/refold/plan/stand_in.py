@@ -1,4 +1,4 @@
-"""Make the text that stands in for others, and accept it only if it is really shorter."""
+"""Make stand-ins for texts, and accept them only if they are really shorter."""
 
 from __future__ import annotations
 
@@ -10,8 +10,16 @@ from refold.messages.message import Message
 from refold.notation.recognize import TAG, unmarked
 from refold.notation.spelling import Beginning, Copy, Correction, Summary
 from refold.options import Depth
-from refold.plan.draft import Draft, Keep, Refer, Segment, SplitCode, Summarize, Supersede
-from refold.plan.rules.base import RunContext
+from refold.plan.draft import (
+    Draft,
+    Keep,
+    Refer,
+    RunContext,
+    Segment,
+    SplitCode,
+    Summarize,
+    Supersede,
+)
 from refold.plan.shorten.code import shorten_around_code
 from refold.plan.shorten.structured import is_structured, summarize_structured
 from refold.scan.entities import entity_cap
@@ -32,7 +40,7 @@ class StandIn:
 
 
 class _Named(NamedTuple):
-    """How a stand-in is named."""
+    """The names that a stand-in shows."""
 
     summary_id: str
     handle: str
@@ -48,15 +56,15 @@ class StandIns:
         self._spelling = context.text_cache.spelling
         self._rules = context.text_cache.rules
         self._ask_depth = context.options.depth if context.text_cache.can_ask else None
-        """The depth at which others may say what stands in for a text."""
+        """The depth at which models and hooks are asked."""
         self._shows_ids: bool = context.options.embed_summary_id
         self._quoted = {
             s.text for s in draft.segments if s.text.startswith("[") and TAG.match(s.text)
         }
-        """What somebody has quoted in the conversation cannot stand in for another text."""
+        """Texts of the conversation that look like stand-ins, which no stand-in may equal."""
 
     def for_segment(self, segment: Segment, depth: Depth) -> StandIn:
-        """Make what the decision on *segment* asks for."""
+        """Make the stand-in that the decision on *segment* asks for."""
         decision = self._draft.decision(segment)
         assert decision is not None, "the last rule decides whatever is left"
         match decision.action:
@@ -83,10 +91,10 @@ class StandIns:
                 return StandIn(text, "compressed", decision.reason)
 
     def summary(self, texts: Sequence[str], sources: Sequence[Message], depth: Depth) -> str | None:
-        """Summarize one or more texts, or return nothing if that would not be shorter.
+        """Summarize one or more texts; `None` if that would not be shorter.
 
-        Of what reads like a stand-in only what it shows counts: nothing nests. What a growing
-        conversation is shown again and again is made once, unless more than *texts* decides.
+        Of a text that is a stand-in itself, only what it shows is summarized: stand-ins do not
+        nest. The result is cached, unless it depends on more than *texts*.
         """
         named = _Named(self._id(sources), self._handle(sources))
         if depth != self._ask_depth:
@@ -114,7 +122,7 @@ class StandIns:
     def _tagged(
         self, body: str, texts: Sequence[str], named: _Named, quoted: Set[str]
     ) -> str | None:
-        """Put *body* into a tag that stands for *texts*, with or without entities, if shorter."""
+        """Put *body* into a tag for *texts*, with entities if they fit; `None` if not shorter."""
         bare = self._spelling.summary(Summary(body, len(texts), [], named.summary_id), named.handle)
         if len(bare) >= _chars(texts):
             return None  # with entities it would be longer still
@@ -126,9 +134,9 @@ class StandIns:
         return None
 
     def _given(self, text: str, depth: Depth) -> list[str]:
-        """Return what others made of *text*; deeper than asked for, only our own means are used.
+        """Return what models and hooks made of *text*; they are asked at one depth only.
 
-        JSON says by its structure what it is; a model would write something else.
+        Not of JSON, which a model would not write as JSON.
         """
         if depth != self._ask_depth or is_json(text):
             return []
@@ -136,17 +144,17 @@ class StandIns:
         return [body for body in given if body is not None]
 
     def _note(self, stand_in: str, text: str, body: str) -> None:
-        """Remember that a model wrote the *body* of *stand_in*, if it did."""
+        """Note that a model wrote the *body* of *stand_in*, if it did."""
         if body == self._text_cache.written(text):
             self._text_cache.note_use(stand_in, text)
 
     def _shorten(self, text: str, budget: int, depth: Depth) -> str:
-        """Return what others made of *text*, or else its main sentences."""
+        """Return what models and hooks made of *text*, or else its main sentences."""
         given = self._given(text, depth)
         return (given[0] if given else "") or self._text_cache.summary([text], budget)
 
     def _named(self, texts: Sequence[str], body: str) -> list[list[str]]:
-        """Return what a summary may name, the best first: all, places alone, nothing."""
+        """Return lists of entities to try in a summary: all, only places, none."""
         entities = self._entities(texts, body)
         places = list(filter(is_place, entities)) if self._rules.finds_acts else []
         return [entities, places, []] if 0 < len(places) < len(entities) else [entities, []]
@@ -154,7 +162,7 @@ class StandIns:
     def _entities(self, texts: Sequence[str], body: str) -> list[str]:
         """Choose the entities to name: those that the summary lost.
 
-        The contract has others follow up to its number.
+        By the contract, others follow up to its limit.
         """
         if self._rules.finds_acts:
             return self._text_cache.lost_mentions(texts, body, sum(map(self._rules.measure, texts)))
@@ -174,7 +182,7 @@ class StandIns:
         return list(named)
 
     def truncated(self, message: Message, text: str, chars: int) -> str | None:
-        """Cut a text of *message* short, or return nothing if that would not be shorter."""
+        """Truncate a text of *message*; `None` if that would not be shorter."""
         shown = Beginning(cut(unmarked(text), chars), len(text))
         tag = self._spelling.beginning(shown, self._handle([message]))
         return tag if self._may_stand_in(tag, text) else None
@@ -204,7 +212,7 @@ class StandIns:
         is_below = target.message.index > segment.message.index
         copy = Copy(target.id, len(segment.text), is_below)
         if refer.similarity is None:
-            # An id derived from a message with one text already says which text it was.
+            # An id that is derived from a message with one text identifies that text.
             is_told = "id" not in target.message.wire and len(target.message.parts) == 1
             shows_id = is_told and not self._spelling.shows_handles
             return self._spelling.copy(copy, "" if shows_id else handle)
@@ -243,7 +251,7 @@ class StandIns:
         bare = unmarked(segment.text)
         shown = shorten_around_code(bare, depth, make_tag, self._rules)
         if shown == bare:
-            return []  # without a word of ours in it nothing would tell that it stands in
+            return []  # without a mark it would not be recognized as a stand-in
         entities = self._named([segment.text], shown) if self._rules.finds_acts else [[]]
         tags = [self._spelling.around_code(Summary(shown, 1, names), handle) for names in entities]
         for short in tags:
@@ -260,7 +268,7 @@ class StandIns:
         return tag_handle_of(sources, self._spelling)
 
     def _id(self, sources: Sequence[Message]) -> str:
-        """Return the id to write into the tag: none unless asked for."""
+        """Return the id to show in the tag; "" unless the options ask for it."""
         return summary_id_of(sources) if self._shows_ids else ""
 
 

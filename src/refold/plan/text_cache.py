@@ -1,4 +1,4 @@
-"""Cache of everything computed or asked for about a text: findings, summaries, names, answers."""
+"""A cache of all that is computed or asked about texts: findings, summaries, names, answers."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ from refold.scan.truncate import cut_words
 T = TypeVar("T")
 K = TypeVar("K", bound="tuple[tuple[str, ...], *tuple[object, ...]]")
 StandInKey = tuple[tuple[str, ...], *tuple[str, ...]]
-"""Texts, and whatever else decides what stands in for them."""
+"""The texts of a stand-in, and whatever else it depends on."""
 
 _MAX_ENTITY_CHARS: Final = 120
-"""Longer names take the room of a sentence in a tag."""
+"""A longer name would take the room of a sentence in a tag."""
 _MAX_ANSWERS: Final = 1_000
 """How many answers of models are kept while a conversation grows."""
 
@@ -40,9 +40,9 @@ _MAX_ANSWERS: Final = 1_000
 class TextCache:
     """Cached analyses of each distinct text.
 
-    What a model says of a text is knowledge like any other, only that it has to be asked for. A
-    plan made without it notes what it would have liked to know; once that is answered, the plan is
-    made again. So no step of the pipeline needs to know that anything was ever asked.
+    What a model says of a text is cached like everything else, but has to be asked for. A plan that
+    lacks an answer notes the question; when it is answered, the plan is made again. So no step of
+    the pipeline needs to know whether anything was asked.
     """
 
     def __init__(
@@ -59,19 +59,19 @@ class TextCache:
     ) -> None:
         self.tokens = tokens
         self.spelling = spelling
-        """How what stands in for texts is spelled."""
+        """How stand-ins are written."""
         self.rules = rules
-        """By which rules prose is summarized."""
+        """The rules by which prose is summarized."""
         self.tables = tables
-        """What texts are looked at with; `codecs` has those of the table, cached."""
+        """Detectors, kinds and rules; use `codecs` for the codecs, which are cached."""
         self.codecs = CachedCodecTable(tables.codecs)
-        """How data is said in fewer tokens."""
+        """Re-encodes texts, each once."""
         self.hooks: Final = hooks or Hooks()
         self.may_judge = may_judge
         self._may_write = may_write
         self._keeps_sentences = keeps_sentences or self.hooks.scores
-        """Whether a text may be cut again, or is dear to score; all sentences together take more
-        memory than the conversation."""
+        """Whether sentences are cached: if texts may be summarized again, or are expensive to
+        score. All sentences together take more memory than the conversation."""
         self.finder: Final = NameFinder()
         self._findings: dict[str, Findings] = {}
         self._summaries: dict[tuple[tuple[str, ...], int], str] = {}
@@ -92,20 +92,20 @@ class TextCache:
 
     @property
     def can_ask(self) -> bool:
-        """Whether a model or a hook of the caller's may say what is left of a text."""
+        """Whether a model or a hook of the caller may write what is left of a text."""
         return self._may_write or self.hooks.keeps_tokens
 
     def findings(self, text: str) -> Findings:
-        """Return the structure that the detectors see in *text*."""
+        """Return the hard findings of the detectors in *text*."""
         known = self._findings.get(text)
         if known is None:
             known = self._findings[text] = self.tables.detectors.detect_hard(text)
         return known
 
     def summary(self, texts: Sequence[str], budget: int) -> str:
-        """Join the sentences of *texts* that matter most; of several texts, each gets a word in.
+        """Join the most important sentences of *texts*, at least one of each text.
 
-        The *budget* is a length by the rules. A text in which nothing matters is cut.
+        The *budget* is a length by the rules. Where no sentence qualifies, the beginning is shown.
         """
         key = (tuple(texts), budget)
         known = self._summaries.get(key) if self._keeps_sentences else None
@@ -134,7 +134,7 @@ class TextCache:
         return known
 
     def stand_in(self, key: StandInKey, make: Callable[[], str | None]) -> str | None:
-        """Return what stands in for the texts in *key*, made by *make* if it is not known yet."""
+        """Return the stand-in for the texts in *key*, made by *make* if it is not cached."""
         if not self._keeps_sentences:
             return make()
         if key not in self._stand_ins:
@@ -161,9 +161,9 @@ class TextCache:
         return self._kept_tokens[text]
 
     def entities(self, text: str) -> Iterator[str]:
-        """Yield what of *text* is worth listing beside its summary: names, then other findings.
+        """Yield what of *text* is worth listing beside its summary: names, then soft findings.
 
-        What is both comes twice.
+        There may be duplicates.
         """
         for name in self._names(text):
             if len(name) <= _MAX_ENTITY_CHARS:
@@ -171,9 +171,9 @@ class TextCache:
         yield from self._other_findings(text)
 
     def lost_entities(self, text: str, summary: str, most: int) -> list[str]:
-        """Return the first of the entities of *text* that its *summary* does not say, each once.
+        """Return the first *most* entities of *text* that its *summary* lacks, each once.
 
-        These are mostly found among the names; so the rest is looked for only when they are not.
+        The names are mostly enough, so other findings are looked for only if they are not.
         """
         lost = missing_from(summary, self._names(text), _MAX_ENTITY_CHARS, most)
         if len(lost) < most:
@@ -183,7 +183,7 @@ class TextCache:
         return lost
 
     def lost_mentions(self, texts: Sequence[str], summary: str, tokens: int) -> list[str]:
-        """Return what *texts* of so many *tokens* mention and their *summary* does not say."""
+        """Return what *texts* of so many *tokens* mention and their *summary* lacks."""
         found: dict[str, None] = {}
         for text in texts:
             found.update(dict.fromkeys(self._mentioned(text)))
@@ -204,7 +204,7 @@ class TextCache:
         return found
 
     def _names(self, text: str) -> tuple[str, ...]:
-        """Return the names that may stand beside a summary: a secret is no name."""
+        """Return the names that may be listed beside a summary: secrets may not."""
         named = self._named.get(text)
         if named is None:
             found = self.finder.find(text)
@@ -213,11 +213,11 @@ class TextCache:
 
     @property
     def looks(self) -> int:
-        """How often a text was looked into so far: for structure, or for names."""
+        """How many texts were scanned so far, for structure or for names."""
         return len(self._findings) + len(self.finder)
 
     def forget_sentences(self) -> None:
-        """Forget what only planning needs: it takes more memory than the conversation itself."""
+        """Forget what only planning needs; it takes more memory than the conversation."""
         self._summaries.clear()
         self._stand_ins.clear()
         self._units.clear()
@@ -225,15 +225,15 @@ class TextCache:
         self._kept_tokens.clear()
 
     def forget_counts(self) -> None:
-        """Forget what depends on how many tokens a text has: the counter has learned."""
+        """Forget what depends on token counts, because the counter has learned."""
         self.tokens.forget()
         self.codecs.forget()
         self._stand_ins.clear()
 
     def keep_only(self, texts: frozenset[str]) -> None:
-        """Forget what is known of all other texts: they will hardly be looked at again.
+        """Forget what is known of all other texts, which will hardly be seen again.
 
-        The latest answers of models stay: they were dear.
+        The latest answers of models stay, as they were expensive.
         """
         self._stand_ins = _only_all(self._stand_ins, texts)
         self.tokens.keep_only(texts.union(filter(None, self._stand_ins.values())))
@@ -254,34 +254,34 @@ class TextCache:
         self._summaries = _only_all(self._summaries, texts)
 
     def judgement(self, text: str) -> Verdict | None:
-        """Return what a classifier said of *text*, if it was asked and has said something."""
+        """Return what a classifier said of *text*; note the question if it was not asked."""
         if self.may_judge and text not in self._judged:
             self._to_judge[text] = None
         return self._judged.get(text)
 
     def count_judged(self, messages: Sequence[Message]) -> int:
-        """Count the messages of which a classifier has judged a text."""
+        """Count the messages with a text that a classifier has judged."""
         judged = {text for text, judgement in self._judged.items() if judgement is not None}
         return sum(any(part.text in judged for part in m.parts) for m in messages) if judged else 0
 
     @property
     def has_writer(self) -> bool:
-        """Whether a model writes, or has written before."""
+        """Whether a model may write, or has written before."""
         return self._may_write or bool(self._written)
 
     def written(self, text: str) -> str | None:
-        """Return what a model wrote for *text* and the gates let through, if anything."""
+        """Return what a model wrote for *text*, past the gates; note the question if not asked."""
         if self._may_write and text not in self._written:
             self._to_write[text] = None
         return self._written.get(text)
 
     def written_for_stretch(self, text: str, rules: str) -> str | None:
-        """Return what a model wrote for many messages, which is better than the *rules* do."""
+        """Return what a model wrote for a stretch, for which the *rules* have another text."""
         self._stretches[text] = rules
         return self.written(text)
 
     def note_use(self, stand_in: str, *texts: str) -> None:
-        """Remember that *stand_in* says what a model wrote for *texts*."""
+        """Note that *stand_in* shows what a model wrote for *texts*."""
         self._told[stand_in] = texts
 
     def written_in(self, plan: Iterable[Fold]) -> set[str]:
@@ -290,11 +290,11 @@ class TextCache:
         return {text for stand_in in shown for text in self._told.get(stand_in, ())}
 
     def take_questions(self) -> Questions:
-        """Return what was wanted since the last time; judging comes before writing."""
+        """Return the questions noted since the last call; judging comes before writing."""
         judge, write = tuple(self._to_judge), tuple(self._to_write)
         self._to_judge.clear()
         self._to_write.clear()
-        # What is judged worth keeping need not be written, so wait with that.
+        # Texts that are judged worth keeping need no summary.
         if judge:
             return Questions(judge=judge)
         return Questions(
@@ -304,13 +304,13 @@ class TextCache:
         )
 
     def _by_rules(self, text: str) -> str:
-        """Return what stands in for *text* if no model has anything better."""
+        """Return the text that the rules have for *text*, to which an answer is compared."""
         if text in self._stretches:
             return self._stretches[text]
         return self.summary([text], self.rules.room(self.rules.measure(text), "gentle"))
 
     def learn(self, questions: Questions, answers: Answers) -> None:
-        """Remember the answers; what has none is not asked again."""
+        """Store the answers; a question without one is not asked again."""
         self._judged.update((text, answers.judged.get(text)) for text in questions.judge)
         self._written.update((text, answers.written.get(text)) for text in questions.write)
 

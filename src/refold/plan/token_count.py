@@ -1,4 +1,4 @@
-"""What messages cost: their texts, each counted once, what comes on top, and where it goes."""
+"""Token counts of messages and folds; each distinct text is counted once."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from refold.plan.fold import Fold
 from refold.scan.tokens.counter import ForgivingCounter, TokenCounter
 
 MESSAGE_OVERHEAD = 4
-"""Tokens that role and framing of one message cost with every provider we know, rounded up."""
+"""Tokens of the role and framing of one message: the most of all known providers."""
 
 IMAGE_TOKENS = 1_100
-"""What one picture of unknown size costs: four tiles of the usual pricing rules, rounded up."""
+"""Tokens of one image of unknown size: four tiles by the usual pricing rules, rounded up."""
 
 
 class Countable(Protocol):
-    """What a turn has beside the texts that may be replaced: a message, or one just read."""
+    """What a turn has besides its texts: a `Message`, or one that is being read."""
 
     @property
     def opaque(self) -> Sequence[str]: ...  # noqa: D102
@@ -40,7 +40,7 @@ class CountedTexts:
 
     @property
     def failures(self) -> int:
-        """How many texts the counter could not count; the fallback did."""
+        """How many texts the counter failed on; the fallback counted them."""
         return self._counter.failures
 
     def count(self, text: str) -> int:
@@ -53,17 +53,17 @@ class CountedTexts:
     __call__ = count
 
     def forget(self) -> None:
-        """Count everything anew from now on: the counter has learned."""
+        """Forget all counts, because the counter has learned."""
         self._known.clear()
         self._messages.clear()
 
     def keep_only(self, texts: Container[str]) -> None:
-        """Forget all other texts, and the sums of messages, which are quick to make again."""
+        """Forget all other texts, and the sums of messages, which are quick to recompute."""
         self._known = {text: count for text, count in self._known.items() if text in texts}
         self._messages = {}
 
     def message(self, message: Message) -> int:
-        """Return the tokens of a whole message: texts, tool arguments, pictures, framing."""
+        """Return the tokens of a whole message: texts, calls, images, thinking, framing."""
         known = self._messages.get(message)
         if known is None:
             known = self._messages[message] = self._count_message(message)
@@ -97,7 +97,7 @@ class CountedTexts:
 
 
 def count_beside(turn: Countable, count: TokenCounter) -> int:
-    """Return what a turn costs beside the texts that may be replaced."""
+    """Return the tokens of everything in a turn besides its texts."""
     total = IMAGE_TOKENS * turn.images + MESSAGE_OVERHEAD
     for text in turn.opaque:
         total += count(text)
@@ -109,13 +109,13 @@ def count_beside(turn: Countable, count: TokenCounter) -> int:
 
 
 def count_plan(plan: Iterable[Fold], tokens: CountedTexts) -> int:
-    """Return the tokens of what *plan* becomes."""
+    """Return the tokens of the messages that *plan* becomes."""
     return sum(map(tokens.fold, plan))
 
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """The tokens of one kind of content under one role."""
+    """The tokens of one kind of content in one role."""
 
     role: str
     kind: str
@@ -124,7 +124,7 @@ class Share:
 
 
 def break_down(messages: Iterable[Message], tokens: CountedTexts) -> list[Share]:
-    """Count every message, largest share first."""
+    """Return the tokens of *messages* by role and kind of content, the largest first."""
     sums: dict[tuple[str, str], list[int]] = {}
     for message in messages:
         for kind, cost in _pieces(message, tokens) if message.is_turn else ():

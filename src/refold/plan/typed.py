@@ -1,4 +1,4 @@
-"""What a person typed: neither a note of the program around the model nor something pasted."""
+"""Tell what a person typed from what was pasted or inserted by a program."""
 
 from __future__ import annotations
 
@@ -11,41 +11,42 @@ from refold.messages.message import Message
 from refold.scan.patterns import HAN, KANA
 
 MAX_TYPED_WORDS: Final = 150
-"""What is longer was hardly typed for this turn; its prose goes by the rules (contract §0)."""
+"""A longer text was hardly typed for this turn; as prose, the rules summarize it."""
 PROSE_KINDS: Final = frozenset({"prose", "page"})
-"""Kinds of texts that are said, not shown."""
+"""The kinds of texts that are prose."""
 _SHORT_CHARS: Final = 160
-"""One line of no more than this is typed whatever it looks like: a path, a command, `x: 3`."""
+"""One line of no more characters counts as typed whatever it looks like: a path, a command, `x:
+3`."""
 _PLAIN_WORD: Final = re.compile(
     r"(?<!\S)[\"'(*_`“‘«¿¡]*+[^\W\d_]++(?:['’-][^\W\d_]++)*+[.,;:!?…)*_`\"'”’»]*+(?!\S)"
 )
 _PLAIN_SHARE: Final = 0.45
 _NUMBER_SHARE: Final = 0.25
-"""Of what people type, more words are plain, and fewer have digits, than of listings, logs and what
-programs say of files and costs (tried on recorded runs in which both come as the user's)."""
+"""More of the words that people type are plain, and fewer have digits, than in listings, logs and
+status lines of programs (tuned on recorded runs in which both come in the user's role)."""
 _NUMBER: Final = re.compile(r"(?<!\S)[^\s\d]*+\d")
-"""How a word with a digit begins."""
+"""The beginning of a word, up to a digit."""
 _UNSPACED: Final = re.compile(rf"[{KANA}{HAN}\u0e00-\u0eff]")
-"""Scripts that put no blanks between words."""
+"""Scripts without spaces between words."""
 
 
 def is_typed(message: Message) -> bool:
-    """Tell whether a person typed *message* for this turn: short prose of the user's."""
+    """Tell whether *message* holds a text that a person typed for this turn."""
     if message.role != "user" or message.is_tool_result or not message.is_turn:
         return False
     return any(is_typed_text(part.text) for part in message.parts)
 
 
 def reads_like_words(message: Message) -> bool:
-    """Tell whether *message* is mostly words, of any length, rather than data."""
+    """Tell whether the longest text of *message* is prose, of any length, rather than data."""
     longest = max((part.text for part in message.parts), key=len, default="")
     return kind_of(longest) in PROSE_KINDS
 
 
 def is_typed_text(text: str, kind: str | None = None) -> bool:
-    """Tell whether a text of the user's was typed: prose of no more than about 150 words.
+    """Tell whether a user's text was typed: prose of no more than about 150 words.
 
-    Its *kind* is asked for if it is not given.
+    Its *kind* is computed if it is not given.
     """
     stripped = text.strip()
     if not stripped or is_note(text):
@@ -58,7 +59,7 @@ def is_typed_text(text: str, kind: str | None = None) -> bool:
 
 
 def is_in_words(text: str) -> bool:
-    """Tell whether *text* says it in plain words, rather than in names, numbers and signs.
+    """Tell whether *text* is mostly plain words, rather than names, numbers and symbols.
 
     >>> is_in_words("Rename it, please."), is_in_words("Tokens: 3,046 sent, 627 received.")
     (True, False)

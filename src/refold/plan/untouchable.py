@@ -1,4 +1,4 @@
-"""What no budget may touch: instructions, the task, the last question, open tool calls."""
+"""What no budget may change: instructions, the task, the last question, open tool calls."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from refold.plan.rules.protect import is_pinned
 def find_untouchable(
     messages: Sequence[Message], options: Options, yielding: Collection[str] = ()
 ) -> dict[int, str]:
-    """Map the index of every message that must survive word for word to the reason.
+    """Map the index of every message that must stay word for word to the reason.
 
-    A reason that never yields comes before one of those that are *yielding*.
+    Of several reasons, one that never yields takes precedence over the *yielding* ones.
     """
     found: dict[int, str] = {}
     turns = [message for message in messages if message.is_turn]
@@ -34,7 +34,7 @@ def find_untouchable(
     if asked:
         found.setdefault(find_task(asked).index, "first_task")
         found.setdefault(asked[-1].index, "last_user_message")
-        for message in wordless:  # pictures after a question are part of it
+        for message in wordless:  # images after a question are part of it
             if message.index > asked[-1].index:
                 found.setdefault(message.index, "user_turn")
     if options.min_recency_window:
@@ -45,7 +45,7 @@ def find_untouchable(
 
 
 def _reason_to_stay(message: Message, options: Options) -> str:
-    """Say why *message* stays whatever is said around it; nothing if it does not."""
+    """Return why *message* stays regardless of the others; "" if it need not."""
     if not message.is_turn:
         return "not_a_turn"
     if message.is_fixed:
@@ -59,17 +59,17 @@ def _reason_to_stay(message: Message, options: Options) -> str:
 
 
 def is_shared(message: Message) -> bool:
-    """Tell whether *message* is a summary of ours for several others: no words of anybody's."""
+    """Tell whether *message* is a stand-in for several messages: nobody's own words."""
     return message.provenance is not None and len(message.provenance.ids) > 1
 
 
 def has_words(message: Message) -> bool:
-    """Tell whether *message* says anything, beside what pictures say."""
+    """Tell whether *message* has any text, images aside."""
     return any(part.text.strip() for part in message.parts)
 
 
 def _matching(message: Message, patterns: Sequence[PreservePattern]) -> str:
-    """Return the label of the first pattern that *message* matches, if its words are somebody's."""
+    """Return the label of the first pattern that *message* matches; "" for a shared stand-in."""
     if not patterns or is_shared(message):
         return ""
     texts = [part.text for part in message.parts]
@@ -77,9 +77,9 @@ def _matching(message: Message, patterns: Sequence[PreservePattern]) -> str:
 
 
 def find_last_words(messages: Sequence[Message]) -> list[tuple[Message, int]]:
-    """Return the texts that the user said last, if they stand beside tool results.
+    """Return the user's last texts, if they are beside tool results.
 
-    They are kept, while the results may be shortened; each is a message and the number of a part.
+    They are kept while the results may be shortened. Each is a message and a part number.
     """
     for message in reversed(messages):
         if message.role != "user" or not message.is_turn:
@@ -90,30 +90,30 @@ def find_last_words(messages: Sequence[Message]) -> list[tuple[Message, int]]:
 
 
 def words_beside_results(message: Message) -> str:
-    """Return what the user says in *message* beside the results of tools; nothing without such."""
+    """Return what the user says in *message* beside tool results; "" if there are none."""
     said = _find_words(message) if message.is_tool_result and message.role == "user" else ()
     return "\n".join(message.parts[number].text for number in said)
 
 
 def _find_words(message: Message) -> list[int]:
-    """Return the numbers of the texts that are no tool's."""
+    """Return the numbers of the texts that no tool returned."""
     return [n for n, part in enumerate(message.parts) if not part.call_id and part.text.strip()]
 
 
 def check_pins(pins: Iterable[object]) -> None:
-    """Refuse what can pin nothing."""
+    """Raise `ConfigError` for a pin that is neither a name nor a predicate."""
     for pin in pins:
         if not isinstance(pin, str) and not callable(pin):
             raise ConfigError(f"a pin is an id, role:NAME or a predicate; got {pin!r}")
 
 
 def find_pinned(messages: Sequence[Message], pins: Sequence[Pin]) -> dict[int, str]:
-    """Map the index of every message that must stay to the reason, beside what no budget touches.
+    """Map messages that must stay, besides those that no budget may change, to the reason.
 
-    Also a turn without text, such as a picture: some providers want the user to speak first.
+    Also user turns without text, such as an image: some providers want the user to speak first.
     """
     said = [m.index for m in messages if m.role == "user" and not m.is_tool_result]
     found = dict.fromkeys((*said[:1], *said[-1:]), "user_turn")
     found.update((m.index, "pinned") for m in messages if is_pinned(m, pins))
-    # A turn with words has its own name for why it stays.
+    # Turns with words are found, with their own reasons, by `find_untouchable`.
     return {i: why for i, why in found.items() if why == "pinned" or not has_words(messages[i])}

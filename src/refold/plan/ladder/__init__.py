@@ -1,9 +1,9 @@
-"""Climb a finite ladder until the conversation fits: fold, tighten, roll up, truncate.
+"""Climb a finite ladder until the conversation fits: summarize, tighten, roll up, truncate.
 
 Each rung goes through the messages from the oldest to the newest and stops as soon as the budget is
-kept. First everything outside the recency window, then, only if that is not enough, what is inside;
-there rolling up comes last, because the latest messages are worth more one by one.
-Every step is made from the originals and priced from cached counts: the pipeline runs once.
+kept. First everything outside the recency window; then, only if that is not enough, what is inside,
+where rolling up comes last, because the latest messages are worth more one by one. Every step
+starts from the originals and uses cached token counts: the rules run once.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ from refold.plan.rules import RunContext, apply_rules
 from refold.plan.untouchable import find_last_words
 
 _ROLL_SHARE: Final = 10
-"""A roll-up aims at a tenth of the budget, so that it has something to say."""
+"""A roll-up aims at a tenth of the budget, so that it can say something."""
 _MAX_ROLL_ROOM: Final = 600
-"""And at most at this many tokens. A guess: who wants to read more wants the messages."""
+"""It aims at no more than so many tokens. A guess: for more, the messages themselves are better."""
 _HANDLE_SLACK: Final = 4
-"""Handles are as long as each other in letters, not in tokens."""
+"""Handles have the same number of letters, but not of tokens."""
 
 
 def climb(task: BudgetTask) -> Fitter:
-    """Climb until the target is kept, or to the top."""
+    """Climb until the target is reached, or to the top."""
     levels = Level.shortening(task.options.depth)
     return lambda target, _: _Ladder(task, target, levels).climb()
 
 
 def roll_up_oldest(task: BudgetTask) -> Fitter:
-    """Put the oldest stretch into one summary, and shorten nothing on its own."""
+    """Roll up the oldest stretch into one summary, and shorten no message by itself."""
     return lambda target, _: _Ladder(task, target, ()).climb()
 
 
@@ -99,7 +99,7 @@ class _Ladder:
     def _lower(
         self, units: Sequence[Unit], level: Level, suffix: str, *, all_alike: bool = False
     ) -> None:
-        """Bring units down to *level*, oldest first, as long as that is needed."""
+        """Lower units to *level*, the oldest first, until the target is reached."""
         climbed = False
         for unit in units:
             if self._fits() and not all_alike:
@@ -115,7 +115,7 @@ class _Ladder:
             self._rungs.append(level.name.lower() + suffix)
 
     def _roll(self, suffix: str) -> None:
-        """Roll up the oldest stretch, block by block, until what is left and a summary fit."""
+        """Roll up the oldest stretch, block by block, until the rest and a summary fit."""
         if self._fits():
             return
         stub = (
@@ -144,7 +144,7 @@ class _Ladder:
             if cost > stub:
                 self._rolled.append(stretch)
                 continue
-            rest += cost  # a line for it would be longer than what it stands for
+            rest += cost  # a stub would be longer than the stretch
             for unit in stretch:
                 unit.is_rolled = False
         if self._rolled:
@@ -152,7 +152,7 @@ class _Ladder:
         self._total = rest + stub * len(self._rolled)
 
     def _notes_between(self, before: Unit, after: Unit) -> list[Unit] | None:
-        """Return what no model sees between two units, or `None` if there is anything else."""
+        """Return the units between two others if no model sees any of them, else `None`."""
         between = [self._unit_at[index] for index in range(before.last + 1, after.first)]
         return between if all(unit.is_note for unit in between) else None
 
@@ -164,14 +164,14 @@ class _Ladder:
                 if not group or group[-1] is not self._unit_at[index]:
                     group.append(self._unit_at[index])
             if group[-1].last > block[-1]:
-                continue  # a run of several messages goes as one
+                continue  # a run of several messages is rolled up as one
             may_go = all(u.can_roll and (includes_recent or not u.is_recent) for u in group)
             if may_go and not all(unit.is_note for unit in group):
                 yield group
             group = []
 
     def _write(self, rolled: list[list[Unit]]) -> Iterator[Fold]:
-        """Write the plan out, with the roll-ups as long as there is room."""
+        """Write the plan, with roll-ups that share the room that is left."""
         costs = [sum(unit.cost for unit in stretch) for stretch in rolled]
         room = self._target - self._total
         in_stretch = {id(unit): number for number, s in enumerate(rolled) for unit in s}
@@ -189,9 +189,9 @@ class _Ladder:
 
 
 def _release(units: Sequence[Unit]) -> int:
-    """Let *units* stand without what they referred to; return the tokens saved, usually fewer.
+    """Let *units* stand without the texts they refer to; return the tokens saved, usually below 0.
 
-    Those in a roll-up too, though they save nothing there: they may yet turn out to stay.
+    This includes units in a roll-up, which may turn out to stay; they save nothing there.
     """
     saved = 0
     for unit in units:

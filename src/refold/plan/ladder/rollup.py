@@ -1,4 +1,4 @@
-"""One summary for a whole stretch of a conversation, as long as the budget has room for."""
+"""Summarize a whole stretch of a conversation in one message of a given size."""
 
 from __future__ import annotations
 
@@ -18,26 +18,24 @@ from refold.plan.text_cache import TextCache
 from refold.plan.token_count import MESSAGE_OVERHEAD
 
 _MIN_CHARS: Final = 24
-"""In less than this nothing can be said but how many messages there were."""
+"""In fewer characters, only the number of messages can be said."""
 _CHARS_PER_TOKEN: Final = 4
-"""Where the search for the length that fits begins; each try corrects it by what the last one
-cost."""
+"""The first guess in the search for a length that fits; each try corrects it."""
 _MAX_ENTITIES: Final = 15
-"""As many as the contract lets a tag list."""
+"""The most that a tag may list, by the contract."""
 _MAX_TRIES: Final = 8
-"""Each try is corrected by what the last one cost; the bound is for counters that do not grow with
-their text."""
+"""Bounds the search for counters whose counts do not grow with the text."""
 _MIN_ASKING: Final = 60
-"""Tokens of room from which it is worth asking a model."""
+"""The least room, in tokens, for which a model is asked."""
 
 
 def smallest_roll(sources: Sequence[Message], spelling: Spelling) -> Fold:
-    """Fold *sources* into a message that only says how many there were."""
+    """Fold *sources* into a message that only says how many there are."""
     return _fold(sources, spelling.only_count(_turns(sources), tag_handle_of(sources, spelling)))
 
 
 def roll_up(sources: Sequence[Message], room: int, text_cache: TextCache) -> Fold:
-    """Fold *sources* into one message of at most *room* tokens, saying what matters most."""
+    """Fold *sources* into one message of at most *room* tokens that says what matters most."""
     tokens, spelling = text_cache.tokens, text_cache.spelling
     is_news = any(_read(message).messages == 1 for message in sources)
     asked = transcript(sources) if is_news and room >= _MIN_ASKING else ""
@@ -64,23 +62,23 @@ def roll_up(sources: Sequence[Message], room: int, text_cache: TextCache) -> Fol
 
 
 def _turns(sources: Sequence[Message]) -> int:
-    """Count the turns behind *sources*; a summary among them says how many it stands for."""
+    """Count the turns in *sources*, including those behind summaries among them."""
     return sum(_read(message).messages for message in sources if message.is_turn)
 
 
 def _read(message: Message) -> Said:
-    """Return what *message* says if it reads like a summary; else that it stands for itself."""
+    """Return what *message* says if it reads like a summary; else that it is one message."""
     said = read_summary(message.parts[0].text) if len(message.parts) == 1 else None
     return said or Said("", 1)
 
 
 def transcript(sources: Sequence[Message]) -> str:
-    """Spell a stretch of conversation as one text that says who said what."""
+    """Write a stretch of conversation as one text, with the speakers."""
     return "\n\n".join(line for message in sources for line in _spoken(message))
 
 
 def _spoken(message: Message) -> Iterator[str]:
-    """Yield what *message* says; a summary says itself who said what."""
+    """Yield the texts of *message* with its role; a summary has its own labels."""
     said = _read(message)
     if said.messages > 1:
         yield said.body or f"{said.messages} messages"
@@ -90,7 +88,7 @@ def _spoken(message: Message) -> Iterator[str]:
 
 @dataclass(slots=True)
 class _Stretch:
-    """The sentences of a stretch in order, and who says those of each paragraph."""
+    """The sentences of a stretch in order, and the speaker of each paragraph."""
 
     texts: list[str] = field(default_factory=list[str])
     scores: list[Score] = field(default_factory=list[Score])
@@ -98,7 +96,7 @@ class _Stretch:
     speakers: list[str] = field(default_factory=list[str])
 
     def add(self, role: str, units: Units) -> None:
-        """Add what one message says; each is a paragraph."""
+        """Add the sentences of one text as a paragraph."""
         self.texts += units.texts
         self.scores += units.scores
         self.paragraphs += [len(self.speakers)] * len(units)
@@ -106,7 +104,7 @@ class _Stretch:
 
 
 def _read_stretch(sources: Sequence[Message], text_cache: TextCache) -> _Stretch:
-    """Read *sources*; a summary among them gives back the sentences that it was made of."""
+    """Read the sentences of *sources*, also those that summaries among them are made of."""
     stretch = _Stretch()
     for message in sources:
         said = _read(message)
@@ -120,7 +118,7 @@ def _read_stretch(sources: Sequence[Message], text_cache: TextCache) -> _Stretch
 
 
 def _lines(body: str, role: str) -> Iterator[tuple[str, str]]:
-    """Cut the body of a summary into what was put together, each with its speaker."""
+    """Split the body of a summary into its sentences, each with its speaker."""
     for piece in body.split(JOINT):
         head, is_named, text = piece.partition(": ")
         if is_named and head in KNOWN_ROLES:
@@ -144,7 +142,7 @@ def _names_in(message: Message, text_cache: TextCache) -> Iterable[str]:
 def _summarize(
     sources: Sequence[Message], stretch: _Stretch, entities: Iterable[str], chars: int
 ) -> Summary:
-    """Make a summary of about *chars* characters that says who said what."""
+    """Return a summary of about *chars* characters, with the speakers."""
     pieces: list[str] = []
     speaker = ""
     for place in pack_units(Units(stretch.texts, stretch.scores, stretch.paragraphs), chars):

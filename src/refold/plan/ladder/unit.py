@@ -1,4 +1,4 @@
-"""A run of messages on the ladder: how low it stands, and what it costs there."""
+"""A run of messages on the ladder: its level, and what it costs there."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from refold.plan.stand_in import StandIn
 from refold.plan.token_count import CountedTexts
 
 SPOKEN: Final = "said_beside_results"
-"""Why the user's words beside tool results are kept."""
+"""The reason for keeping the user's words beside tool results."""
 
 
 class Level(Enum):
-    """How much is left of a message, from all to a stub."""
+    """How much of a message is left, from all of it to a stub."""
 
     KEPT = 0
     GENTLE = 1
@@ -30,12 +30,12 @@ class Level(Enum):
 
     @property
     def is_lossy(self) -> bool:
-        """Whether this level also shortens what is kept for its structure."""
+        """Whether this level also truncates texts that were kept for their structure."""
         return self.value >= Level.TRUNCATED.value
 
     @classmethod
     def shortening(cls, start: Depth) -> Sequence[Self]:
-        """Return the levels to go through, beginning with the given depth."""
+        """Return the levels to go through, from the given depth on."""
         first = cls[start.upper()]
         return [level for level in cls if level.value >= first.value]
 
@@ -46,12 +46,12 @@ _DEPTHS: Final[Mapping[Level, Depth]] = {
     Level.AGGRESSIVE: "aggressive",
 }
 _CHARS_SHOWN: Final[Mapping[Level, int]] = {Level.TRUNCATED: 512, Level.STUB: 64}
-"""How much of each text the last two levels show. Guesses: the beginning of an answer says what it
-is about, and 64 characters are hardly more than a mark takes itself."""
+"""Characters of each text that the last two levels show. Guesses: the beginning of an answer says
+what it is about, and 64 characters are hardly more than the mark itself."""
 
 
 class Unit:
-    """A run of messages that is folded together or not at all."""
+    """A run of messages that is folded as a whole or not at all."""
 
     def __init__(
         self,
@@ -68,9 +68,9 @@ class Unit:
         self.is_untouchable = is_untouchable
         self.is_recent = is_recent
         self.pointing_here: list[Unit] = []
-        """Units that refer to a text in this one: they change when it does."""
+        """Units that refer to a text in this one, and change when it does."""
         self.is_rolled = False
-        """Whether a roll-up stands for it: what it costs alone does not matter then."""
+        """Whether a roll-up stands for it; then its own cost does not count."""
         self._folder = folder
         self._tokens = tokens
         self._is_simple = len(run) == len(run[0].parts) == 1 and run[0].is_turn
@@ -85,12 +85,12 @@ class Unit:
             [kept_fold(message, reasons.get(message.index, "within_budget")) for message in run]
         )
         self._shown: StandIn | None = None
-        """What the one text of the one message has become since, if there is no more to it."""
+        """The latest stand-in for the only text of the only message, not yet written as a fold."""
         self.cost = sum(map(tokens.message, run))
 
     @property
     def folds(self) -> tuple[Fold, ...]:
-        """What becomes of the run; most steps down are only priced, and the last one is written."""
+        """The folds of the run. Most steps are only priced, so folds are made on access."""
         if self._shown is not None:
             self._folds = (self._folder.fold_shown(self.run[0], [self._shown]),)
             self._shown = None
@@ -98,16 +98,16 @@ class Unit:
 
     @property
     def is_note(self) -> bool:
-        """Whether no model ever sees it: it costs nothing, and goes along with its neighbours."""
+        """Whether no model ever sees it: it costs nothing and goes along with its neighbors."""
         return not self.run[0].is_turn
 
     @property
     def can_roll(self) -> bool:
-        """Whether a roll-up may take it in."""
+        """Whether a roll-up may include it."""
         return self.is_note or not (self.is_untouchable or self._spoken)
 
     def lower(self, level: Level) -> int:
-        """Go down to *level* if that saves tokens; return how many."""
+        """Go down to *level* if that saves tokens; return how many it saves."""
         if self.is_untouchable or level.value <= self._level.value:
             return 0
         depth = _DEPTHS.get(level)
@@ -126,7 +126,7 @@ class Unit:
         return self._take(folds, most=self.cost)
 
     def _show(self, made: StandIn) -> int:
-        """Show *made* for the one text if that saves tokens; return how many."""
+        """Show *made* for the only text if that saves tokens; return how many it saves."""
         whole, tokens = self.run[0], self._tokens
         cost = tokens.message(whole)
         if made.text is not None:
@@ -137,12 +137,12 @@ class Unit:
         return saved
 
     def release(self) -> int:
-        """Stand without the text that it referred to; return the tokens saved, usually fewer."""
+        """Drop the reference to another text; return the tokens saved, usually below 0."""
         self._lost_target = True
         return self._take(tuple(map(self._unrefer, self.folds)))
 
     def _take(self, folds: tuple[Fold, ...], most: int | None = None) -> int:
-        """Become *folds*, if they cost no more than *most*; return the tokens saved."""
+        """Use *folds* if they cost at most *most* tokens; return the tokens saved."""
         cost = sum(map(self._tokens.fold, folds))
         if most is not None and cost > most:
             return 0
@@ -150,7 +150,7 @@ class Unit:
         return before - cost
 
     def _truncate(self, fold: Fold, chars: int) -> Fold:
-        """Cut every text of which more than *chars* characters are shown, if that saves tokens."""
+        """Truncate every text that shows more than *chars* characters, if that saves tokens."""
         if len(fold.sources) > 1:
             return fold
         cuts = {
@@ -167,7 +167,7 @@ class Unit:
         return _with_cuts(fold, cuts)
 
     def _unrefer(self, fold: Fold) -> Fold:
-        """Show the beginning of every text that was only a reference, or all where that is less."""
+        """Replace every reference by the beginning of its text, or by all of it if shorter."""
         cuts = {
             number: self._stub(fold.sources[0], number)
             for number, outcome in enumerate(fold.outcomes[0])
@@ -181,7 +181,7 @@ class Unit:
 
 
 def _with_cuts(fold: Fold, cuts: Mapping[int, str | None]) -> Fold:
-    """Show some texts of *fold* as in *cuts*, by their number; `None` is the text itself."""
+    """Replace texts of *fold* by *cuts*, by their numbers; `None` restores the original."""
     if not cuts:
         return fold
     parts = fold.sources[0].parts
@@ -206,7 +206,7 @@ def make_units(
     recent_from: int,
     tokens: CountedTexts,
 ) -> list[Unit]:
-    """Cut the conversation into units, and tell each who refers to it."""
+    """Split the conversation into units, and link each to those that refer to it."""
     units = [
         Unit(
             run,
@@ -228,7 +228,7 @@ def make_units(
 
 
 def _target_of(decision: Decision | None) -> int | None:
-    """Return the segment that a decision points to, if it points anywhere."""
+    """Return the number of the segment that a decision refers to, if it does."""
     match decision.action if decision else None:
         case Refer(to=target):
             return target

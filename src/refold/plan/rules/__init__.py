@@ -1,4 +1,4 @@
-"""The rules, one claim a file: each adds decisions and never takes one back."""
+"""The rules, one file each: a rule adds decisions and never takes one back."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from typing import Final
 
 from refold.calling import is_async
 from refold.errors import ConfigError
-from refold.plan.draft import Draft, Keep, Segment, Summarize, Verdict
-from refold.plan.rules.base import Rule, RunContext
+from refold.plan.draft import Draft, Keep, Rule, RunContext, Segment, Summarize, Verdict
 from refold.plan.rules.contradiction import supersede
 from refold.plan.rules.dedup import dedup, keep_referred
 from refold.plan.rules.importance import keep_important
@@ -41,9 +40,9 @@ RULES: Final[tuple[Rule, ...]] = (
 
 
 def apply_rules(draft: Draft, context: RunContext) -> None:
-    """Let every rule decide on what those before it have left open.
+    """Let every rule decide on the segments that the rules before it have left open.
 
-    What no rule of a caller's decides on stays.
+    Segments on which no rule of a caller's table decides are kept.
     """
     chosen = context.text_cache.tables.rules
     for rule in RULES if chosen is None else chosen:
@@ -53,9 +52,9 @@ def apply_rules(draft: Draft, context: RunContext) -> None:
 
 
 def check_rules(rules: Sequence[Rule] | None) -> tuple[Rule, ...] | None:
-    """Return what a caller chose; `None` if that is refold's own rules.
+    """Return the rules that a caller chose; `None` for refold's own.
 
-    Raises `ConfigError` for what is no list of ordinary functions.
+    Raises `ConfigError` for anything but a list of ordinary (not async) functions.
     """
     if rules is None:
         return None

@@ -1,4 +1,4 @@
-"""Shorten statements that a later message corrects, and keep the correction."""
+"""Shorten statements that a later message corrects; keep the correction."""
 
 from __future__ import annotations
 
@@ -10,18 +10,17 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Final
 
-from refold.plan.draft import Draft, Keep, Refer, Segment, Supersede, Verdict
-from refold.plan.rules.base import RunContext
+from refold.plan.draft import Draft, Keep, Refer, RunContext, Segment, Supersede, Verdict
 from refold.scan.patterns import IDEOGRAPHS
 from refold.scan.signals import correction_signal
 
 _MIN_CHARS: Final = 50
-"""Shorter statements are not worth a reference, which takes as much."""
+"""Characters; a reference to the correction of a shorter statement would cost as much."""
 _OTHER_ROLE_FACTOR: Final = 1.5
-"""Somebody else's words are less often a correction of one's own, so they must have more in common
-with it. A guess."""
+"""A correction in another role must have so much more in common with the statement: it is less
+often one. A guess."""
 _MAX_MENTIONS: Final = 24
-"""Earlier mentions of a word that are looked at, newest first: keeps the work linear."""
+"""How many earlier mentions of a word are considered, the newest; keeps the work linear."""
 _ASCII_WORD: Final = re.compile(r"[a-z]{3,}+")
 _WORD: Final = re.compile(
     # Identifiers whole; the look-behind lets a run be tried from its beginning only.
@@ -36,7 +35,7 @@ class _Statement:
 
 
 class _Mentions:
-    """The statements that mention a word, the newest ones; equal only to itself, so hashed fast."""
+    """The newest statements that mention a word; compared by identity, so it hashes fast."""
 
     __slots__ = ("places",)
 
@@ -48,7 +47,7 @@ _NEVER: Final = _Mentions(())
 
 
 def supersede(draft: Draft, context: RunContext) -> Iterator[Verdict]:
-    """Find for every correction the statement that it is about."""
+    """Find the statement that each correction is about."""
     if not context.options.contradiction_detection:
         return
     statements = [
@@ -58,7 +57,7 @@ def supersede(draft: Draft, context: RunContext) -> Iterator[Verdict]:
     ]
     for old, new, signal in _corrections(statements, context.options.contradiction_topic_threshold):
         readable = _readable(draft, new)
-        # A message is named as a whole, so none can be referred to from within itself.
+        # References name whole messages, so a message cannot refer to itself.
         if draft.is_open(old) and readable.message is not old.message:
             yield readable, Keep(), f"corrects:{old.id}"
             yield old, Supersede(by=readable.number, signal=signal), f"contradicted:{signal}"
@@ -72,7 +71,7 @@ def _words(text: str) -> frozenset[str]:
 
 
 def _readable(draft: Draft, segment: Segment) -> Segment:
-    """Return the copy of *segment* that can be read, if it is only a reference itself."""
+    """Return *segment*, or the copy that stays readable if it became a reference."""
     decision = draft.decision(segment)
     if decision is not None and isinstance(decision.action, Refer):
         return draft.segments[decision.action.to]
@@ -82,7 +81,7 @@ def _readable(draft: Draft, segment: Segment) -> Segment:
 def _corrections(
     statements: list[_Statement], threshold: float
 ) -> list[tuple[Segment, Segment, str]]:
-    """Return (old, new, signal) for every correction; the first correction of a statement wins."""
+    """Return (old, new, signal) for every correction; of one statement, the first."""
     weights = _weights(statements)
     mentions: dict[str, _Mentions] = {}
     masses: list[float] = []
@@ -100,9 +99,9 @@ def _corrections(
 
 
 def _mention(place: int, words: frozenset[str], mentions: dict[str, _Mentions]) -> None:
-    """Note that *words* are mentioned at *place*; those with the same mentions go on sharing them.
+    """Note that *words* are mentioned at *place*; words with the same mentions share one object.
 
-    What is said together is mostly said together again, so that a few lists stand for many words.
+    Words that occur together mostly recur together, so a few objects serve many words.
     """
     longer: dict[_Mentions, _Mentions] = {}
     for word in words:
@@ -114,7 +113,7 @@ def _mention(place: int, words: frozenset[str], mentions: dict[str, _Mentions]) 
 
 
 def _weights(statements: list[_Statement]) -> Mapping[str, float]:
-    """Weigh words by rarity; with fewer than three statements all weigh the same."""
+    """Weigh words by rarity; with fewer than three statements, all the same."""
     document_frequency = Counter(chain.from_iterable(s.words for s in statements))
     if len(statements) < 3:
         return dict.fromkeys(document_frequency, 1.0)
@@ -126,9 +125,9 @@ def _weights(statements: list[_Statement]) -> Mapping[str, float]:
 def _shared_weights(
     words: frozenset[str], mentions: Mapping[str, _Mentions], weights: Mapping[str, float]
 ) -> dict[int, float]:
-    """Map each earlier statement to the weight of those of its words that are among *words*.
+    """Map each earlier statement to the weight of the *words* that it shares.
 
-    Words that are equally rare weigh the same, so their mentions are counted together.
+    Words of equal rarity have the same weight, so their mentions are counted together.
     """
     mentioned: dict[float, dict[_Mentions, int]] = defaultdict(dict)
     for word in words:
@@ -143,7 +142,7 @@ def _shared_weights(
 
 
 def _count_places(mentioned: Mapping[_Mentions, int]) -> dict[int, int]:
-    """Count how often each statement was mentioned, by so many words at once."""
+    """Count how many words each statement shares."""
     counts: dict[int, int] = {}
     for mentions, words in mentioned.items():
         if counts:
@@ -161,7 +160,7 @@ def _nearest(
     masses: list[float],
     threshold: float,
 ) -> int | None:
-    """Return the earlier statement with the most similar topic, the nearer one on a tie."""
+    """Return the earlier statement with the most similar topic; on a tie, the later one."""
     own, role = masses[place], statements[place].segment.message.role
     most, best = 0.0, -1
     for earlier, weight in shared.items():

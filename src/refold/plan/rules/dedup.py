@@ -1,4 +1,4 @@
-"""Refer exact copies of a long text to one that stays readable, and keep what is referred to."""
+"""Replace exact copies of a long text by references to one that stays readable."""
 
 from __future__ import annotations
 
@@ -7,17 +7,16 @@ from typing import Final
 
 from refold.messages.message import DERIVED_ID
 from refold.notation.spelling import REFERENCE
-from refold.plan.draft import Draft, Keep, Refer, Segment, Verdict
-from refold.plan.rules.base import RunContext
+from refold.plan.draft import Draft, Keep, Refer, RunContext, Segment, Verdict
 from refold.plan.rules.structure import is_kept_by_content
 
 MIN_CHARS: Final = 200
-"""The contract's; a shorter copy costs about what a reference to it does."""
+"""Characters, by the contract; a reference costs about as much as a shorter copy."""
 TARGET_REASON: Final = "duplicate_target"
 
 
 def dedup(draft: Draft, context: RunContext) -> Iterator[Verdict]:
-    """Refer each copy to the kept one."""
+    """Refer each copy to the one that is kept."""
     for group in _copies(draft, context) if context.options.dedup else ():
         target = choose_target(group, context)
         if target is not None:
@@ -25,7 +24,7 @@ def dedup(draft: Draft, context: RunContext) -> Iterator[Verdict]:
 
 
 def _copies(draft: Draft, context: RunContext) -> Collection[list[Segment]]:
-    """Group long texts that are the same; a user's words are never replaced by somebody else's."""
+    """Group equal long texts; a user's words never refer to those of others."""
     by_user: dict[str, Segment] = {}
     by_others: dict[str, Segment] = {}
     copies: dict[int, list[Segment]] = {}
@@ -41,8 +40,8 @@ def _copies(draft: Draft, context: RunContext) -> Collection[list[Segment]]:
 def choose_target(group: Sequence[Segment], context: RunContext) -> Segment | None:
     """Choose the copy that stays: the first recent one, else the latest.
 
-    With `keep_duplicate="first"` it is the first one, and only if it stays for a reason of its own:
-    what was shown before a copy came must not change because of it.
+    With `keep_duplicate="first"`, the first one, and only if it stays for a reason of its own: a
+    later copy must not change what was shown before.
     """
     if context.options.keep_duplicate == "first":
         return group[0] if is_kept_by_content(group[0], context) else None
@@ -55,7 +54,7 @@ def choose_target(group: Sequence[Segment], context: RunContext) -> Segment | No
 def refer_all(
     draft: Draft, copies: Sequence[tuple[Segment, float | None]], target: Segment, reason: str
 ) -> Iterator[Verdict]:
-    """Refer every open copy to *target*, which is then kept: a reference needs readable text."""
+    """Refer every open copy to *target*, and keep that: a reference needs a readable text."""
     referring = [
         (segment, similarity)
         for segment, similarity in copies
@@ -68,7 +67,7 @@ def refer_all(
 
 
 def keep_referred(draft: Draft, _: RunContext) -> Iterator[Verdict]:
-    """Keep the texts of every message that a stand-in already points to."""
+    """Keep the texts of messages to which a stand-in of an earlier fold refers."""
     targets = {
         _name(found[1])
         for message in draft.messages
@@ -83,6 +82,6 @@ def keep_referred(draft: Draft, _: RunContext) -> Iterator[Verdict]:
 
 
 def _name(id_: str) -> str:
-    """Return what is the same in every round of the id of a message."""
+    """Return the part of a message id that does not change from fold to fold."""
     derived = DERIVED_ID.fullmatch(id_)
     return derived[1] if derived else id_

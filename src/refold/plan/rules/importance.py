@@ -1,4 +1,4 @@
-"""Keep messages that later ones build on, when asked to."""
+"""Keep messages that later ones refer to, if the options ask for it."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from refold.plan.draft import Draft, Keep, Verdict
-from refold.plan.rules.base import RunContext
+from refold.plan.draft import Draft, Keep, RunContext, Verdict
 from refold.scan.patterns import CAMEL, PASCAL, SNAKE, VOWELLESS
 from refold.scan.signals import score_signals
 
@@ -30,7 +29,7 @@ _REFERENCE: Final = re.compile(
     r"|(?<![./-])[\w/-]++(?:\.[\w/-]++)++:[0-9]++)"
 )
 _MAX_LATER: Final = 256
-"""Later mentions of one name beyond this many add nothing: it keeps the work linear."""
+"""Later mentions of one name that count; keeps the work linear."""
 
 
 def score_importance(texts: Sequence[str]) -> list[float]:

@@ -1,4 +1,4 @@
-"""Refer near copies of a text to the one that stays, found without comparing all pairs."""
+"""Replace near copies of a text by references, without comparing all pairs."""
 
 from __future__ import annotations
 
@@ -8,22 +8,20 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from refold.messages.wire import text_digest
-from refold.plan.draft import Draft, Segment, Verdict
-from refold.plan.rules.base import RunContext
+from refold.plan.draft import Draft, RunContext, Segment, Verdict
 from refold.plan.rules.dedup import MIN_CHARS, choose_target, refer_all
 from refold.scan.structure import bag_of, jaccard, normal_lines
 
 _MIN_LINES: Final = 2
-"""Lines are what is compared, and one line is like another by chance."""
+"""Texts are compared by their lines, and a single line may be alike by chance."""
 _MIN_LENGTH_RATIO: Final = 0.7
-"""Texts of more different lengths have too few lines in common for the usual threshold, .85, and
-need not be compared."""
+"""Texts whose lengths differ more cannot share enough lines for the usual threshold of .85."""
 _MAX_CANDIDATES: Final = 16
-"""How many earlier families a text is compared with: keeps the work linear on any input."""
+"""How many earlier families a text is compared with; keeps the work linear on any input."""
 
 
 class _Text:
-    """A text as lines; only a text that has a rival is counted out."""
+    """A text as lines; they are counted only if it is compared."""
 
     __slots__ = ("_bag", "lines", "segment")
 
@@ -42,14 +40,14 @@ class _Text:
 
 @dataclass(slots=True)
 class _Family:
-    """Texts that are near copies of the first of them."""
+    """A text and its near copies."""
 
     head: _Text
     members: list[_Text] = field(default_factory=list)
 
 
 def near_dedup(draft: Draft, context: RunContext) -> Iterator[Verdict]:
-    """Refer each near copy to the kept one of its family."""
+    """Refer each near copy to the one of its family that is kept."""
     if not context.options.fuzzy_dedup:
         return
     texts = [
@@ -82,11 +80,12 @@ def _is_free(draft: Draft, segment: Segment) -> bool:
 
 
 def _families(texts: list[_Text], threshold: float, *, looks_ahead: bool) -> list[_Family]:
-    """Group texts around the first of their kind.
+    """Group texts with their near copies.
 
-    Two bags whose Jaccard similarity reaches *threshold* must share one of their rarest lines, if
-    of each bag as many are looked at as it may lack. Shared headers are common, not rare, so they
-    bring nothing together. How rare a line is takes a look ahead; without one, chance has to do.
+    Two bags of lines with a Jaccard similarity of *threshold* must share one of their rarest lines,
+    if enough of these are considered: more than one bag may lack of the other. Shared headers are
+    common lines, so they match nothing. Rarity is known only if later texts may be looked at;
+    without that, lines are considered in a random order.
     """
     frequency: Counter[str] = Counter()
     for text in texts if looks_ahead else ():
@@ -108,8 +107,8 @@ def _families(texts: list[_Text], threshold: float, *, looks_ahead: bool) -> lis
 def _rarest(text: _Text, frequency: Counter[str], threshold: float) -> list[str]:
     """Return the lines of which a near copy must share at least one.
 
-    Lines that no other text has come first but bring nobody together, so they are only counted:
-    in most texts they are all that may be lacking, and nothing needs to be ordered.
+    Lines that no other text has would come first but match nothing, so they are only counted. In
+    most texts they are enough, and nothing needs to be sorted.
     """
     lonely = sum(1 for line in text.lines if frequency.get(line, 0) == 1)
     may_lack = int((1 - threshold) * len(text.lines)) + 1 - lonely

@@ -1,4 +1,4 @@
-"""Keep what must not be touched because of who said it, when, or how short it is."""
+"""Keep messages because of who said them, when, or how short they are."""
 
 from __future__ import annotations
 
@@ -7,15 +7,14 @@ from typing import Final
 
 from refold.messages.message import Message
 from refold.options import Pin
-from refold.plan.draft import Draft, Keep, Verdict
-from refold.plan.rules.base import RunContext
+from refold.plan.draft import Draft, Keep, RunContext, Verdict
 
 _SURELY_LONG: Final = 1_000
-"""A text of so many characters is not short, whatever its tokens are."""
+"""A text of so many characters is not short, however it is measured."""
 
 
 def protect(draft: Draft, context: RunContext) -> Iterator[Verdict]:
-    """Keep preserved roles, recent turns, tool calls, short texts and our own stand-ins."""
+    """Keep preserved roles, recent turns, tool calls, short texts and earlier stand-ins."""
     for segment in draft.segments:
         reason = protection(segment.message, segment.text, context)
         if reason is not None:
@@ -33,7 +32,7 @@ def protection(message: Message, text: str, context: RunContext) -> str | None:
     is_large = context.is_large(message)
     if context.is_recent(message) and not is_large:
         return "recency_window"
-    # A provider may have signed what was thought before a call, together with what was said.
+    # A provider may have signed the thinking before a call together with the text.
     if message.calls and (message.thinking or not context.shortens_beside_calls):
         return "tool_calls"
     if not is_large and _is_short(text, context):

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from refold.plan.draft import Draft, Keep, Segment, SplitCode, Summarize, Verdict
-from refold.plan.rules.base import RunContext
+from refold.plan.draft import Draft, Keep, RunContext, Segment, SplitCode, Summarize, Verdict
 from refold.plan.shorten import SummaryRules
 from refold.scan.structure import has_fence, is_json, iter_stretches
 
 
 def split_code(draft: Draft, context: RunContext) -> Iterator[Verdict]:
-    """Split texts with fenced code; keep them whole when there is hardly any prose."""
+    """Split texts with fenced code; keep them whole if there is hardly any prose."""
     for segment in draft.undecided():
         if has_fence(segment.text):
             if has_prose(segment.text, context.text_cache.rules):
@@ -21,7 +20,7 @@ def split_code(draft: Draft, context: RunContext) -> Iterator[Verdict]:
 
 
 def has_prose(text: str, rules: SummaryRules) -> bool:
-    """Tell whether there is enough prose around the fenced code of *text* to be shortened."""
+    """Tell whether there is enough prose around the fenced code of *text* to shorten."""
     length = 0
     for start, end, is_code in iter_stretches(text):
         if not is_code:
@@ -32,7 +31,7 @@ def has_prose(text: str, rules: SummaryRules) -> bool:
 
 
 def is_kept_by_content(segment: Segment, context: RunContext) -> bool:
-    """Tell whether *segment* stays as it is whatever happens around it."""
+    """Tell whether *segment* is kept for its content, regardless of the other texts."""
     text = segment.text
     if context.is_large(segment.message):
         return is_json(text)
@@ -42,7 +41,7 @@ def is_kept_by_content(segment: Segment, context: RunContext) -> bool:
 
 
 def keep_structure(draft: Draft, context: RunContext) -> Iterator[Verdict]:
-    """Keep texts in which a detector sees structure, unless a classifier is to decide alone."""
+    """Keep texts with hard findings of detectors, unless a classifier decides alone."""
     if context.leaves_all_to_classifier:
         return
     for segment in draft.undecided():
@@ -67,7 +66,7 @@ def keep_judged(draft: Draft, context: RunContext) -> Iterator[Verdict]:
         if judgement is not None and judgement.decision == "preserve":
             yield segment, Keep(), f"llm_preserved:{judgement.reason}"
         elif judgement is None and context.leaves_all_to_classifier:
-            # A classifier that is to decide alone but says nothing protects nothing.
+            # A classifier that decides alone but fails must not leave structure unprotected.
             hard = context.text_cache.findings(segment.text).hard
             if hard:
                 yield segment, Keep(), f"hard_t0:{','.join(hard)}"
@@ -76,11 +75,11 @@ def keep_judged(draft: Draft, context: RunContext) -> Iterator[Verdict]:
 def keep_json(draft: Draft, _: RunContext) -> Iterator[Verdict]:
     """Keep texts that are valid JSON."""
     for segment in draft.undecided():
-        if is_json(segment.text):  # also when it is large: half of it would be no JSON at all
+        if is_json(segment.text):  # even if it is large: half of it would not be JSON
             yield segment, Keep(), "json_structure"
 
 
 def summarize_rest(draft: Draft, _: RunContext) -> Iterator[Verdict]:
-    """Summarize whatever nobody had a reason to keep."""
+    """Summarize everything that no rule keeps."""
     for segment in draft.undecided():
         yield segment, Summarize(), "compressible_prose"

@@ -1,4 +1,4 @@
-"""Ways to shorten one text without a model, and the rules by which prose is summarized."""
+"""Ways to shorten one text without a model, and the two sets of rules for summaries."""
 
 from __future__ import annotations
 
@@ -12,25 +12,26 @@ from refold.scan.tokens.estimate import estimate_tokens
 
 
 class SummaryRules(NamedTuple):
-    """How long texts are, and how long what is left of them may be."""
+    """How texts are measured, and how long their summaries may be."""
 
     finds_acts: bool
-    """Whether sentences go by what they do; else by the points of the contract."""
+    """Whether sentences are rated by what they do (ask, decide, …), not by the contract's
+    points."""
     measure: Callable[[str], int]
-    """The length of a text, in characters or in tokens."""
+    """Measures a text, in characters or in tokens."""
     room: Callable[[int, Depth], int]
-    """How long the summary of a text of some length may be."""
+    """Returns the length of a summary, given that of its text and a depth."""
     short_text: int
-    """A text shorter than this gains nothing and stays."""
+    """Shorter texts stay as they are."""
     least_prose: int
-    """With less prose than this, a text with code stays."""
+    """A text with code and less prose stays as it is."""
     short_prose: int
-    """A stretch of prose between code that is shorter than this stays."""
+    """A shorter stretch of prose between code stays as it is."""
     least_room: int
-    """The least room for what is left of such a stretch."""
+    """The least length of a summary of such a stretch."""
 
 
 POINTS: Final = SummaryRules(False, len, char_budget, 120, 80, 60, 40)
-"""The rules of the contract, in characters."""
+"""The rules of `classic`, in characters."""
 ACTS: Final = SummaryRules(True, estimate_tokens, token_budget, 30, 20, 15, 10)
-"""The same lengths at four characters a token, so that they are as long in every script."""
+"""The rules of `standard`: the same lengths in tokens of four characters, fair to every script."""

@@ -1,8 +1,8 @@
-"""The arguments of a call with their long strings cut to how they begin; JSON stays JSON.
+"""Clip the long strings among the arguments of a call to their beginning; JSON stays JSON.
 
-What a call writes into a file may be longer than all the rest of a view. A reader has to know which
-tool was called and about what, and the call has to stay one that a provider accepts: the same keys,
-and values of the same types. So only what is inside of long strings is left out.
+What a call writes into a file may be longer than the rest of a view. A reader has to know which
+tool was called and about what, and a provider has to accept the call: the same keys, and values of
+the same types. So only the contents of long strings are cut.
 """
 
 from __future__ import annotations
@@ -19,26 +19,28 @@ from refold.scan.structure import is_json
 from refold.scan.truncate import cut, cut_words
 
 _MAX_CHARS: Final = 1_200
-"""Longer strings are cut: a command or a short script fits, the text of a file does not. With 400,
-of which 120 are shown, a model foresees .05 less of values in coding runs at 30 % of the tokens."""
+"""Longer strings are clipped: a command or a short script fits, the text of a file does not. With
+400, of which 120 are shown, a model foresees .05 less of values in coding runs at 30 % of the
+tokens."""
 _SHOWN_CHARS: Final = 400
-"""What is shown of one: some lines, so that the agent knows what it wrote."""
+"""What is shown of a clipped string: some lines, so that the agent knows what it wrote."""
 _JSON_STRING: Final = re.compile(r'"(?:[^"\\]++|\\.)*+(?:"(\s*+:)?)?')
-"""A string of JSON; with a colon behind it, a key. One without an end is not read twice."""
+"""A JSON string; followed by a colon, a key. Possessive, so that one without an end costs no
+more."""
 _WORD: Final = re.compile(r"[^\W\u2e80-\U0003ffff]")
 _WORD_END: Final = re.compile(r"(?<=\W)[^\W\u2e80-\U0003ffff]+\Z")
-"""Letters and digits of scripts that have blanks between words."""
+"""Letters and digits of scripts with spaces between words."""
 
 
 def may_clip(message: Message) -> bool:
-    """Tell cheaply whether *message* may make a call with long arguments that can be cut."""
+    """Tell cheaply whether *message* may have a call that can be clipped."""
     return not message.is_fixed and any(map(_is_long, message.calls))
 
 
 def clip_calls(message: Message, handle: str) -> dict[int, Call]:
-    """Return those calls of *message* that have long arguments, by their numbers, with these cut.
+    """Return the calls of *message* that have long arguments, clipped, by their numbers.
 
-    The first string that is cut in each says the *handle*.
+    The first clipped string of each call shows the *handle*.
     """
     if not may_clip(message):
         return {}
@@ -47,7 +49,7 @@ def clip_calls(message: Message, handle: str) -> dict[int, Call]:
 
 
 def clip_call(call: Call, handle: str) -> Call | None:
-    """Return *call* with its long arguments cut; `None` if it has none, or they must stay."""
+    """Return *call* with its long arguments clipped; `None` if it has none, or may not change."""
     short = _clip(call.given, handle) if _is_long(call) else None
     return None if short is None else call.given_as(short)
 
@@ -57,7 +59,7 @@ def _is_long(call: Call) -> bool:
 
 
 def _clip(arguments: object, handle: str) -> object:
-    """Return *arguments* with its long strings cut; `None` if it has none, or is no JSON."""
+    """Return *arguments* with long strings clipped; `None` if there are none, or it is no JSON."""
     if isinstance(arguments, str):
         short = _clip_json(arguments, handle) if is_json(arguments) else arguments
         return short if short != arguments else None
@@ -65,7 +67,7 @@ def _clip(arguments: object, handle: str) -> object:
         return None
     text = spell(arguments)
     try:
-        if json.loads(text) != arguments:  # holds what JSON does not have
+        if json.loads(text) != arguments:  # holds values that JSON cannot represent
             return None
         short = _clip_json(text, handle)
         return json.loads(short) if short != text else None
@@ -74,7 +76,7 @@ def _clip(arguments: object, handle: str) -> object:
 
 
 def _clip_json(text: str, handle: str) -> str:
-    """Cut the long strings of a JSON text; everything else stays as it is spelled."""
+    """Clip the long strings of a JSON text; everything else stays as it is written."""
     left = [handle]
 
     def clip(found: re.Match[str]) -> str:
@@ -93,11 +95,11 @@ def _clip_json(text: str, handle: str) -> str:
 
 
 def _begin(text: str) -> str:
-    """Return how a long *text* begins: its first lines, or the first words of a long line."""
+    """Return the beginning of a long *text*: its first lines, or the first words of a long line."""
     short = cut(text, _SHOWN_CHARS)
     lines, _, _ = short.rpartition("\n")
     if lines.strip():
         return lines.rstrip()
     words = cut_words(text, _SHOWN_CHARS)
-    # A path or an address is cut behind a name in it, and one long word where it has to be.
+    # A path or URL is cut after a name in it, a long word where it must be.
     return _WORD_END.sub("", words) if _WORD.match(text, len(words)) else words

@@ -1,4 +1,4 @@
-"""Shorten the prose around fenced code; the code itself stays word for word, in its place."""
+"""Shorten the prose around fenced code; the code stays as it is, in its place."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from refold.plan.shorten.prose import round_half_up
 from refold.scan.structure import Stretch, iter_stretches
 
 MakeTag = Callable[[str, int], str]
-"""Makes the tagged summary of a stretch of prose, given how long it may be."""
+"""Makes the tagged summary of a stretch of prose, given its room."""
 
 
 def shorten_around_code(
@@ -18,10 +18,10 @@ def shorten_around_code(
 ) -> str:
     """Replace each stretch of prose by a tagged summary where that is shorter.
 
-    The room is that of all prose together by the *rules*, shared out by length.
+    The *rules* give the room for all prose together, which is divided by length.
     """
     total = 0
-    long: list[Stretch] = []  # all others stay, and there may be very many of them
+    long: list[Stretch] = []  # all others stay as they are
     for stretch in iter_stretches(text):
         if not stretch.is_code:
             length = rules.measure(text[stretch.start : stretch.end].strip())

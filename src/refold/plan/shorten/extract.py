@@ -18,38 +18,37 @@ from refold.scan.tokens.estimate import estimate_tokens
 from refold.scan.truncate import cut_words
 
 _CHARS_PER_TOKEN: Final = 4
-"""Of English prose; it makes the figures of `classic`, which are in characters, those of
-`standard`."""
+"""In English prose; converts the limits of `classic`, in characters, to those of `standard`."""
 _PLAIN: Final = 2
-"""What is worth less does nothing: it is shown only where a summary would be nearly empty."""
+"""A passage that is worth less is filler: shown only if a summary would be nearly empty."""
 _PLAIN_SHARE: Final = 0.5
 """Up to this share of its room, a summary is filled with plain passages. On recorded answers of
-assistants, more of them added tokens and hardly any of the facts that later turns use."""
+assistants, more of them added tokens but hardly any facts that later turns use."""
 _LEAD: Final = 1
-"""What the best passage of each paragraph is worth on top: a summary speaks of all of them."""
+"""A bonus for the best passage of each paragraph, so that a summary covers all of them."""
 _REPEATED: Final = 3
-"""What a line is worth less that differs from an earlier one in its figures alone."""
+"""A penalty for a line that differs from an earlier one in its numbers only."""
 _LENGTH: Final = 20
-"""So many tokens cost a passage one point: of two that say as much, the shorter is better."""
+"""So many tokens cost a passage one point, so that the shorter of two equals wins."""
 _NOTHING: Final = -9
-"""Below whatever an act can be worth, filler included: never chosen for itself."""
+"""Less than any act is worth, filler included: never chosen by itself."""
 _WORDY: Final = 8
-"""Filler of more words than these may say what a pronoun behind it stands for."""
+"""Filler of more words may hold what a pronoun after it refers to."""
 _LONGEST_GROUP: Final = 3
-"""A passage brings along so many at most, itself among them."""
+"""The most passages in a group of one that brings along others."""
 _FIGURE: Final = re.compile(r"[0-9]++")
 
 
 def token_budget(tokens: int, depth: Depth = "gentle") -> int:
     """Return how many tokens a summary of a text of so many *tokens* may have.
 
-    The figures are those of `char_budget`, at four characters a token.
+    The same as `char_budget`, at four characters per token.
     """
     return char_budget(tokens, depth, unit=_CHARS_PER_TOKEN)
 
 
 class Extract:
-    """The passages of a text, what each is worth, costs and needs; columns share their places."""
+    """The passages of a text, with what each is worth, costs and needs, as columns."""
 
     __slots__ = ("costs", "needs", "passages", "worths")
 
@@ -64,16 +63,16 @@ class Extract:
         self.worths: Final = worths
         self.costs: Final = costs
         self.needs: Final = needs
-        """The place of the passage without which each cannot be understood, or -1."""
+        """The place of the passage that is needed to understand each, or -1."""
 
     @property
     def texts(self) -> list[str]:
-        """What the passages say."""
+        """The texts of the passages."""
         return [passage.text for passage in self.passages]
 
 
 def read_extract(text: str) -> Extract:
-    """Read the passages of *text*; what is said again is worth nothing the second time."""
+    """Read the passages of *text*; repeated ones are worth nothing."""
     passages = read_passages(text)
     worths: list[Score] = []
     known: set[str] = set()
@@ -92,9 +91,9 @@ def read_extract(text: str) -> Extract:
 
 
 def _resolve(passages: list[Passage], worths: Sequence[Score], place: int) -> int:
-    """Return what the passage at *place* needs: its heading, or what its first words stand for.
+    """Return what the passage at *place* needs: its heading, or what its first words refer to.
 
-    That is the sentence before, unless that one does nothing and the one before it does.
+    That is the sentence before, or the one before that if only that one is more than filler.
     """
     need = passages[place].needs
     if need < 0 or passages[need].is_heading:
@@ -107,7 +106,7 @@ def _resolve(passages: list[Passage], worths: Sequence[Score], place: int) -> in
 
 
 def summarize_extracts(extracts: Sequence[Extract], budget: int) -> str:
-    """Join the passages that matter most in *budget* tokens; of several texts, each has a say."""
+    """Join the best passages in *budget* tokens, at least one of each text."""
     both = _join(extracts)
     if not both.passages:
         return ""
@@ -161,7 +160,7 @@ def _choose(extract: Extract, budget: int, first: Sequence[int]) -> list[int]:
 
 
 def _group(extract: Extract, place: int) -> list[int]:
-    """Return *place* and what the passage there needs to be understood."""
+    """Return *place* and the places of what is needed to understand it."""
     group = [place]
     while len(group) < _LONGEST_GROUP and extract.needs[group[-1]] >= 0:
         group.append(extract.needs[group[-1]])
@@ -169,10 +168,9 @@ def _group(extract: Extract, place: int) -> list[int]:
 
 
 def _ranked(extract: Extract) -> list[int]:
-    """Order the passages that may be chosen for themselves, the better the earlier.
+    """Order the passages that may be chosen by themselves, the best first.
 
-    Among equals, sentences cover the text from beginning to end, and lists begin with their first
-    items.
+    Among equals, sentences are spread over the text, and lists start with their first items.
     """
     passages, worths = extract.passages, extract.worths
     best: dict[int, int] = {}
@@ -198,14 +196,14 @@ def _ranked(extract: Extract) -> list[int]:
 
 
 def _length(extract: Extract, place: int) -> float:
-    """Return what the length of a passage costs it; lists go by their order alone."""
+    """Return the points that its length costs a passage; items of lists cost none."""
     return 0.0 if extract.passages[place].is_item else extract.costs[place] / _LENGTH
 
 
 def _write(extract: Extract, chosen: Sequence[int]) -> str:
     """Join the passages at *chosen*, with a mark where something is left out.
 
-    How many items of a list are left out is said behind the last one that is shown.
+    The last shown item of a list is followed by the number of items that are left out.
     """
     passages = extract.passages
     left_out = _items_left_out(passages, chosen)
@@ -247,7 +245,7 @@ def _note(found: dict[int, int], last: int, hidden: int) -> None:
 
 
 def cut_passage(said: str, budget: int) -> str:
-    """Cut a passage to *budget* tokens, at a word; close what would be left open."""
+    """Cut a passage to *budget* tokens, between words, and close open brackets and quotes."""
     tokens = estimate_tokens(said)
     if tokens <= budget:
         return said

@@ -1,4 +1,4 @@
-"""Shorten prose by choosing whole sentences: the best of each paragraph first, then the rest."""
+"""Shorten prose by choosing whole sentences: the best of each paragraph first, then others."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from refold.scan.truncate import cut_words
 JOINT: Final = " ... "
 ELLIPSIS: Final = "..."
 _LONG_TEXT: Final = 5_000
-"""From here on the cap grows with the logarithm, by the contract."""
+"""For longer texts the cap grows with the logarithm, by the contract."""
 
 Score = int | float
-"""What a sentence is worth: a whole number unless the caller judges."""
+"""The score of a sentence: a whole number, unless a caller's scorer is used."""
 
 
 def char_budget(length: int, depth: Depth = "gentle", *, unit: int = 1) -> int:
@@ -46,7 +46,7 @@ def round_half_up(value: float) -> int:
 
 @final
 class Units:
-    """The sentences that may be chosen, and what each is worth; columns share their places."""
+    """The sentences that may be chosen and their scores, as columns."""
 
     __slots__ = ("paragraphs", "scores", "texts")
 
@@ -62,13 +62,13 @@ class Units:
 
 
 def summarize_groups(groups: Sequence[Units], budget: int) -> str:
-    """Join the units that matter most; of several groups, each gets a word in."""
+    """Join the best units of all groups, at least one of each."""
     first = best_of_each(groups) if len(groups) > 1 else []
     return summarize_units(join_units(groups), budget, first)
 
 
 def summarize_units(units: Units, budget: int, first: Sequence[int] = ()) -> str:
-    """Join the units that matter most, those at the places *first* whatever they cost."""
+    """Join the best units, including those at the places *first* whatever they cost."""
     if not units.texts:
         return ""
     chosen = pack_units(units, budget, first)
@@ -84,7 +84,7 @@ def best_unit(units: Units) -> int:
 
 
 def best_of_each(groups: Sequence[Units]) -> list[int]:
-    """Return the best unit of each group, nothing twice, by its place among all of them."""
+    """Return the place of the best unit of each group among all units, without duplicates."""
     found: dict[str, int] = {}
     before = 0
     for units in groups:
@@ -96,7 +96,7 @@ def best_of_each(groups: Sequence[Units]) -> list[int]:
 
 
 def join_units(groups: Sequence[Units]) -> Units:
-    """Put the units of several texts one after the other, to choose from them together."""
+    """Concatenate the units of several texts, to choose from them together."""
     if len(groups) == 1:
         return groups[0]
     texts: list[str] = []
@@ -112,7 +112,7 @@ def join_units(groups: Sequence[Units]) -> Units:
 
 
 def make_units(text: str) -> Units:
-    """Score the sentences of *text*; one that is said again counts where it is said first."""
+    """Score the sentences of *text*; of repeated ones only the first counts."""
     sentences = sentence_spans(text)
     scores = score_sentences(text, sentences)
     texts = [text[start:end] for start, end, _ in sentences]
@@ -131,12 +131,12 @@ def make_units(text: str) -> Units:
 def pack_units(units: Units, budget: int, first: Sequence[int] = ()) -> list[int]:
     """Choose units for *budget* characters; return their places in reading order.
 
-    Those in *first* are in; then come the best of each paragraph, then whatever still fits.
+    First those in *first*, then the best of each paragraph, then whatever still fits.
     """
     texts, scores = units.texts, units.scores
     chosen = list(first)
     taken = {texts[place] for place in first}
-    left = budget + len(JOINT)  # so that the first one may have a joint as well
+    left = budget + len(JOINT)  # the first unit has no joint
     for text in taken:
         left -= len(text) + len(JOINT)
     for place in _ranked(units):
@@ -151,7 +151,7 @@ def pack_units(units: Units, budget: int, first: Sequence[int] = ()) -> list[int
 
 
 def _ranked(units: Units) -> list[int]:
-    """Put the best unit of each paragraph first, then the others; the better the earlier."""
+    """Order units: the best of each paragraph first, then the others, each by score."""
     leads: list[int] = []
     paragraph = -1
     best: Score = 0
@@ -170,10 +170,10 @@ def _ranked(units: Units) -> list[int]:
 
 @lru_cache(maxsize=256)
 def spread(count: int) -> tuple[int, ...]:
-    """Order places so that a few of them already cover a text from beginning to end.
+    """Order places so that the first few already cover a text from beginning to end.
 
-    Reversing the bits of the place gives first, middle, first quarter, third quarter, …: where
-    nothing tells sentences apart, a summary should not be just the beginning of the text.
+    Reversing the bits of a place gives first, middle, first quarter, third quarter, …: among
+    sentences with equal scores, a summary should not just take the beginning of the text.
     """
     order = [0]
     while len(order) < count:
@@ -182,7 +182,7 @@ def spread(count: int) -> tuple[int, ...]:
 
 
 def _cut(best: str, budget: int) -> str:
-    """Cut the best unit when not even one fits whole."""
+    """Cut the best unit, if not even that one fits whole."""
     if len(best) <= max(budget, 0):
         return best
     return cut_words(best, budget - len(ELLIPSIS)) + ELLIPSIS

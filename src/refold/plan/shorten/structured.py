@@ -1,4 +1,4 @@
-"""Shorten line-by-line output of tools: the files it names and its status lines."""
+"""Shorten line-by-line tool output to the files it names and its status lines."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from refold.plan.shorten.prose import ELLIPSIS
 from refold.scan.truncate import cut_words
 
 _MIN_LINES: Final = 6
-"""The contract's, like the next: output of tools has short lines, and several."""
+"""By the contract, like the next: tool output has several lines, and short ones."""
 _MAX_CHARS_PER_FEED: Final = 80
-"""A line break for every 80 characters."""
+"""At least one line break per 80 characters."""
 _MAX_FILES: Final = 3
-"""Named; of the others their number is said."""
+"""So many files are named, the others counted."""
 _MAX_STATUS_LINES: Final = 3
 """The first failures say most: later ones follow from them."""
 
 _VERDICTS: Final = ("PASS", "FAIL", "ERROR", "WARNING", "WARN", "OK", "SKIP")
-"""What a line may begin with."""
+"""Words that a status line may begin with."""
 _STATUS_WORDS: Final = (
     *("pass", "fail", "error", "warning", "warn", "test", "tests", "total", "duration"),
     *("passed", "failed"),
 )
-"""What tells how something went, anywhere in a line."""
+"""Words of status lines, anywhere in a line."""
 _STEMS: Final = ("pass", "fail", "error", "warn", "test", "total", "duration")
 """Cheap check beforehand: every status word contains one of these stems."""
 
@@ -84,7 +84,7 @@ def _file_of(line: str) -> str:
 
 
 def _status_lines(text: str, lines: Sequence[str]) -> dict[str, None]:
-    """Return the first few distinct lines that tell how something went."""
+    """Return the first few distinct status lines."""
     lower = text.lower()
     stems = [stem for stem in _STEMS if stem in lower]
     found: dict[str, None] = {}
@@ -99,9 +99,9 @@ def _status_lines(text: str, lines: Sequence[str]) -> dict[str, None]:
 
 
 def _may_tell(line: str, stems: Sequence[str]) -> bool:
-    """Look for the words themselves, which is many times faster than the pattern.
+    """Search for the stems, which is many times faster than the pattern.
 
-    Beyond ASCII there are letters that the pattern takes for others.
+    Beyond ASCII, case-insensitive patterns match other letters as well.
     """
     lower = line.lower()
     for stem in stems:

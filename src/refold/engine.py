@@ -315,7 +315,7 @@ class Engine(Planner):
 
 
 def scoped(store: Store, conversation: str | None) -> Store:
-    """Return the part of *store* that belongs to a conversation; all of it if that has no name."""
+    """Return the scope of *store* for a named conversation; the whole store without a name."""
     check_store(store)
     if conversation is None:
         return store

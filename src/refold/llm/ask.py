@@ -13,7 +13,7 @@ from refold.checks import check_number
 from refold.errors import describe
 from refold.events import Event, EventKind, Listener
 from refold.llm.classify import Classifier, Verdict, expect_verdict
-from refold.llm.summarizers.base import Summarizer, Summary, Usage, usage_of
+from refold.llm.summarizers.base import Summarizer, Usage, usage_of
 from refold.llm.summarizers.limited import Limiter
 from refold.result import ModelReport, RefusedAnswer
 from refold.scan.tokens.counter import ForgivingCounter, TokenCounter
@@ -24,9 +24,9 @@ T = TypeVar("T")
 _MAX_JUDGING = 4
 """Questions to the classifier at once; it is asked about many short texts. A guess."""
 _MAX_WAITING = 256
-"""How many answers without a use wait for the next fold: it asks about few texts at a time."""
+"""How many unused answers are kept for the next fold, which asks about few texts at a time."""
 _MAX_TOLD = 256
-"""How many refusals and failures a session tells of."""
+"""How many refusals and failures a session reports, the latest."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +68,7 @@ class Tally:
     repaired: int = 0
     unused: int = 0
     waiting: dict[str, bool] = field(default_factory=dict)
-    """Texts with an answer that passed and is not used so far, and whether it was repaired."""
+    """Texts with an answer that passed but is not used yet, and whether it was repaired."""
     refused: list[RefusedAnswer] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)
     usage: Usage = field(default_factory=Usage)
@@ -110,12 +110,12 @@ class Tally:
             self.unused += 1
 
     def keep_latest(self) -> None:
-        """Forget what was refused or failed long ago: a session would keep ever more of it."""
+        """Forget old refusals and failures: a session would pile up ever more of them."""
         del self.refused[:-_MAX_TOLD]
         del self.failures[:-_MAX_TOLD]
 
     def report(self) -> ModelReport:
-        """Freeze it."""
+        """Return the counts so far as a report."""
         return ModelReport(
             asked=self.asked,
             accepted=self.accepted,
@@ -153,30 +153,30 @@ class Asker:
 
     @property
     def is_enabled(self) -> bool:
-        """Whether there is anybody to ask."""
+        """Whether there is a model to ask."""
         return self.summarizer is not None or self.classifier is not None
 
     async def answer(self, questions: Questions, tally: Tally) -> Answers:
         """Answer all questions at once; what is not answered in time has no answer."""
         judged: dict[str, Verdict] = {}
         written: dict[str, str] = {}
-        works = [
+        jobs = [
             *(self._judge(text, judged, tally) for text in questions.judge),
             *(self._write(text, questions, written, tally) for text in questions.write),
         ]
-        await self._settle(works, tally)
+        await self._settle(jobs, tally)
         return Answers(judged=judged, written=written)
 
-    async def _settle(self, works: list[Coroutine[Any, Any, str]], tally: Tally) -> None:
-        """Run all works to their end or to the deadline; no task is left behind in any case.
+    async def _settle(self, jobs: list[Coroutine[Any, Any, str]], tally: Tally) -> None:
+        """Run all jobs to their end or to the deadline; no task is left running in any case.
 
-        A work returns what went wrong, or nothing.
+        Each job returns what went wrong, or an empty string.
         """
         done = 0
         clock = asyncio.get_running_loop().time  # the clock of the deadline
         started = clock()
         left = None if self._pass_seconds is None else self._pass_seconds - tally.seconds_asked
-        tasks = [asyncio.ensure_future(work) for work in works]
+        tasks = [asyncio.ensure_future(job) for job in jobs]
         scope = asyncio.timeout(left)
         try:
             self._tell("start", 0, len(tasks))
@@ -237,8 +237,6 @@ class Asker:
             answer: str | None = None
             try:
                 summary = await self.summarizer.summarize(request)
-                if not isinstance(summary, Summary) or not isinstance(summary.text, str):
-                    raise TypeError(f"a summarizer must return a Summary, got {summary!r:.80}")
                 answer = summary.text
                 tally.usage += summary.usage
             except BaseException as error:  # noqa: BLE001 - a model's client may raise anything

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, Final, Literal, Protocol, get_args, runtime_checkable
 
 from refold.calling import Callee
@@ -24,7 +23,7 @@ HardReasons = Callable[[str], Sequence[str]]
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """A classifier's word on a text."""
+    """A classifier's decision on a text."""
 
     decision: Decision
     confidence: float
@@ -63,9 +62,9 @@ class Classifier(Protocol):
 
 
 def confidence_of(reasons: Sequence[str]) -> float:
-    """Return how sure the detectors are: the more *reasons* they see, the surer; prose is a guess.
+    """Return the confidence in a decision by detectors: it grows with the number of *reasons*.
 
-    No number of reasons makes certain.
+    It never reaches 1; without a reason, it is that of a guess.
     """
     return round(min(0.95, 0.70 + 0.05 * len(reasons)), 2) if reasons else 0.65
 
@@ -105,21 +104,6 @@ def as_classifier(value: object) -> Classifier:
     raise ConfigError(
         f"classifier must be a function from text to Verdict or have classify(); got {value!r}"
     )
-
-
-class CallClassifier:
-    """Asks a model through a function from prompt to answer."""
-
-    def __init__(self, call: AnswerFunction, write: Callable[[str], str]) -> None:
-        self._call = Callee(call)
-        self._write = write
-
-    async def classify(self, text: str) -> Verdict:
-        """Ask once; an unreadable answer is a verdict without confidence."""
-        answer = await self._call(self._write(text))
-        if not isinstance(answer, str):
-            raise TypeError(f"a model's answer must be a string, got {type(answer).__name__}")
-        return read_verdict(answer)
 
 
 class EscalatingClassifier:
@@ -164,14 +148,29 @@ def create_classifier(
     for name, items in (("always_preserve", always_preserve), ("always_compress", always_compress)):
         if isinstance(items, str):
             raise ConfigError(f"{name} must be a list of descriptions, got {items!r}")
-    write = partial(
-        write_prompt,
-        max_response_tokens=max_response_tokens,
-        system_prompt=system_prompt,
-        always_preserve=tuple(always_preserve),
-        always_compress=tuple(always_compress),
-    )
-    return CallClassifier(call, write)
+    preserve = _bullets((*_PRESERVE, *always_preserve))
+    compress = _bullets((*_COMPRESS, *always_compress))
+    system = f"{system_prompt.strip()}\n\n" if system_prompt.strip() else ""
+    ask = Callee(call)
+
+    async def judge(text: str) -> Verdict:
+        """Ask once; an unreadable answer is a verdict without confidence."""
+        text = encodable(text)
+        opening, closing = fences("data", make_mark(text))
+        rules = _RULES.format(
+            opening=opening,
+            closing=closing,
+            preserve=preserve,
+            compress=compress,
+            text=text,
+            tokens=max_response_tokens,
+        )
+        answer = await ask(system + rules)
+        if not isinstance(answer, str):
+            raise TypeError(f"a model's answer must be a string, got {type(answer).__name__}")
+        return read_verdict(answer)
+
+    return FunctionClassifier(judge)
 
 
 UNPARSEABLE: Final = Verdict("compress", 0.0, "unparseable")
@@ -206,28 +205,6 @@ Compress:
 {closing}
 Answer in JSON format and nothing else, in under {tokens} tokens: \
 {{"decision": "preserve" or "compress", "confidence": 0 to 1, "reason": "a few words"}}"""
-
-
-def write_prompt(
-    text: str,
-    *,
-    max_response_tokens: int,
-    system_prompt: str,
-    always_preserve: Iterable[str],
-    always_compress: Iterable[str],
-) -> str:
-    """Return the prompt about *text*; the same for the same text."""
-    text = encodable(text)
-    opening, closing = fences("data", make_mark(text))
-    rules = _RULES.format(
-        opening=opening,
-        closing=closing,
-        preserve=_bullets((*_PRESERVE, *always_preserve)),
-        compress=_bullets((*_COMPRESS, *always_compress)),
-        text=text,
-        tokens=max_response_tokens,
-    )
-    return f"{system_prompt.strip()}\n\n{rules}" if system_prompt.strip() else rules
 
 
 def read_verdict(answer: str) -> Verdict:

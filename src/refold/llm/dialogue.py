@@ -47,9 +47,9 @@ _LINE_GATES: Final = tuple(
         "negations_kept",
     }
 )
-"""What a line can be refused for by itself."""
+"""The gates that can judge a single line."""
 _MOST_LINES: Final = 200
-"""No summary has more lines; it bounds the time."""
+"""At most so many lines are checked; it bounds the time."""
 _INVENTING: Final = frozenset(("nothing_invented", "known_names"))
 _CUT: Final = _INVENTING | {"supported", "limits_kept"}
 """Gates that doubt what a sentence says, and sometimes wrongly: the rest may be used."""
@@ -57,18 +57,18 @@ _MOST_INVENTED: Final = 1 / 4
 """A model that invents in this share of the lines that it writes of a stretch is believed in none:
 what its true lines kept was worth less than the digest by rules (.009 of what a judge foresees)."""
 _MOST_SENTENCES: Final = 40
-"""So many sentences of an answer are looked at one by one: it keeps the work linear."""
+"""An answer of more sentences is not mended: it keeps the work linear."""
 _LEAD: Final = re.compile(r"[\s*•·・-]*+(?:[0-9]{1,3}[.)] )?+")
 """The mark of an item."""
 _HEADING: Final = re.compile(r"#{1,6} |\*\*[^*\n]+\*\*:?$|[^\n]{1,60}[:：]$")
 _ROUNDS: Final = 2
 """Completing one kind of fact may show that another is missing; then once more."""
 _SHORT: Final = 2
-"""A fact of more words than these is a sentence, which may hold other facts."""
+"""A fact of more words than this is a sentence, which may hold other facts."""
 _FRAME_TOKENS: Final = 20
 """What the mark around a summary costs: without it, a single fact alone would be the best."""
 _NEGATION: Final = 2
-"""A no counts as much as so many other facts: who misses it does the wrong thing."""
+"""A negation weighs as much as this many other facts: whoever misses it does the wrong thing."""
 
 
 def dialogue(
@@ -142,7 +142,7 @@ def repair(source: Source, answer: str, refusals: tuple[Refusal, ...]) -> str | 
 
 
 class Chosen(NamedTuple):
-    """What is used of a model's answers."""
+    """The text to use, and whether it differs from all answers of the model."""
 
     text: str
     is_repaired: bool
@@ -199,7 +199,7 @@ def mend(source: Source, answer: str, refusals: tuple[Refusal, ...]) -> Iterator
     """Yield *answer* with what the source says in place of sentences in doubt, then without them.
 
     Nothing is left of an answer that is in doubt from beginning to end, or of which half is
-    invented. Whoever gives orders, declines or plays another turn is not believed in anything.
+    invented. Of an answer that gives orders, declines or plays another turn, nothing is used.
     """
     if any(refusal.gate not in _CUT and not refusal.missing for refusal in refusals):
         return
@@ -318,7 +318,7 @@ def _widest(facts: list[str]) -> list[str]:
 
 
 def merit(source: Source, summary: str) -> float:
-    """Return the facts and noes of *source* that *summary* keeps, per token of it."""
+    """Return how many facts and negations of *source* the *summary* keeps, per token of it."""
     facts = source.facts
     total = len(source.values) + len(facts.quotes) + len(facts.errors) + len(facts.names)
     kept = total - len(missing_facts(source, summary))

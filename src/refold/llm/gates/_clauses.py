@@ -53,7 +53,7 @@ _REPEATED: Final = frozenset(
     "no nadie nunca nada ningún ninguno ninguna jamás ni pas jamais rien aucun aucune não nem "
     "nenhum nenhuma non nessun nessuno nessuna niente не нет никогда ни".split()
 )
-"""Noes of languages in which two of them are one."""
+"""Negations of languages in which two of them in a clause are one."""
 _BRACKETS: Final = frozenset("(（")
 _COLONS: Final = frozenset(":：")
 _ASIDE: Final = 32
@@ -110,7 +110,7 @@ _NO_LIMIT: Final = re.compile(
     r"|(?:没有|未|不)[^，。、 ]{1,8}的(?=[\u4e00-\u9fff])|の[な無]い(?=[\u4e00-\u9fff])|"
     r"(?:なければ|なくては)(?:なら|なり)(?:ない|ません)|しか"
 )
-"""A no that sets a limit, or none."""
+"""A negation that sets a limit, or that denies nothing."""
 ASIAN: Final = re.compile(f"[{KANA}{HAN}]")
 DENYING: Final = ("consent", "permission", "success", "presence", "course")
 """Opposites of which the second side is a no."""
@@ -182,7 +182,7 @@ class Clause:
 
     @cached_property
     def plain_noes(self) -> int:
-        """How often it says not, no, never, unless; not words such as *refuse*."""
+        """How many negations it has, such as not, no, never, unless; not words such as *refuse*."""
         said = {place for found in DENIAL.finditer(self._plain) for place in range(*found.span())}
         noes = [no[0] for no in find_no(self._plain) if no.start() not in said]
         if noes and ASIAN.search(noes[0]):
@@ -192,7 +192,7 @@ class Clause:
 
     @cached_property
     def noes(self) -> int:
-        """How often it says no, in whatever words."""
+        """How many negations it has, in whatever words."""
         found = self.plain_noes + len(DENIAL.findall(self._plain))
         return found or int(_NOT_YET.search(self._plain) is not None)
 

@@ -38,8 +38,8 @@ _MOST_CLAUSES: Final = 24
 _MOST_ALIKE: Final = 8
 """Places of a word in one sentence that are looked at: it keeps the work linear."""
 _LONGEST: Final = 2
-"""So many words, or Chinese characters, are in the place of as many; tuned on the lists of answers
-up to `fresh_j`."""
+"""At most so many words, or Chinese characters, are compared with as many in their place; tuned on
+the lists of answers up to `fresh_j`."""
 _LEAST_PART: Final = 2
 """Letters of a word that another may have inside of it."""
 _NEGATING: Final = re.compile(r"un|in|im|ir|il|non|dis|miss|més|des|dés")
@@ -58,7 +58,7 @@ _EDGE: Final = _Word("", "", "edge")
 
 
 class Index:
-    """The clauses of a source by what they are about, and what its sentences say of what."""
+    """The clauses, names and changes of a source, and which sentence speaks of what."""
 
     def __init__(self, source: Source) -> None:
         self._text = source.text

@@ -87,7 +87,7 @@ class Source:
 
     @cached_property
     def tokens(self) -> int:
-        """What the text costs."""
+        """The number of tokens of the text."""
         return self.count_tokens(self.text)
 
 

@@ -30,7 +30,7 @@ _DOES: Final = re.compile(
     r"confirmou|aprovou|ha (?:detto|chiesto|confermato|approvato)|сказал[аи]?|попросил[аи]?|"
     r"подтвердил[аи]?|одобрил[аи]?|решил[аи]?)(?![^\W_])"
 )
-"""What only somebody does: the word before it is a name, also where a sentence begins."""
+"""What only people do: the word before it is a name, also at the beginning of a sentence."""
 _ANYBODY: Final = frozenset(words_of("anybody"))
 _USUAL: Final = frozenset(words_of("usual abbreviations"))
 """Abbreviations that need no source, and the headings that our own prompts ask for."""

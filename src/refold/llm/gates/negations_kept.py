@@ -17,7 +17,7 @@ _AS_GOOD: Final = re.compile(
 )
 """Other ways to say no of something."""
 _KEPT: Final = 0.4
-"""The share of what a no is about that is said with one: much of it goes without saying."""
+"""The share of what is denied that the answer has to deny, too: much goes without saying."""
 
 
 def _check(source: Source, answer: str) -> Refusal | None:
@@ -29,7 +29,7 @@ def _check(source: Source, answer: str) -> Refusal | None:
 
 
 def lost_negations(source: Source, answer: str) -> list[str]:
-    """Return the sentences of *source* whose no *answer* does not say."""
+    """Return the sentences of *source* whose negation *answer* lacks."""
     clauses = split_clauses(answer)
     plain = _stems_of(clause for clause in clauses if clause.plain_noes or _is_limited(clause))
     denied = _stems_of(clause for clause in clauses if clause.noes)

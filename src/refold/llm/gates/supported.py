@@ -32,7 +32,7 @@ from refold.scan.facts import UNITS
 _NEUTRAL: Final = stems_of(" ".join(words_of("neutral words")))
 """Words that report, help, or set a limit, which another gate compares: they need no source."""
 _MOST_NEW: Final = 3
-"""One word in so many may be new; tuned on lists of wrong and careful answers."""
+"""One word in this many may be new; tuned on lists of wrong and careful answers."""
 _MOST_NEW_PAIRS: Final = 0.5
 """The share of the pairs of characters of a Chinese or Japanese sentence that may be new."""
 _TOGETHER: Final = 0.6
@@ -45,7 +45,7 @@ in the source's sentence, one that stands elsewhere in both, and another word fo
 _NEARLY: Final = 0.01
 """Clauses that differ by less are equally near; all of them are compared."""
 _CLEARLY: Final = 0.3
-"""So much more must speak for another value; a rare word in common counts 1."""
+"""How much more must speak for another value; a rare word in common counts 1."""
 _ALIKE: Final = 2
 """One word in common may be chance; two are a subject."""
 _ASKING: Final = re.compile(r"[?？]\s*$|(?<!\w)(?:whether|ob)(?!\w)|是否|かどうか")

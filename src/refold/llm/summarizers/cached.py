@@ -144,7 +144,7 @@ class Cached:
     def _leave(
         self, key: str, flight: _Flight, waiter: asyncio.Future[_Outcome]
     ) -> asyncio.Task[Summary] | None:
-        """Stop waiting; the last to leave cancels the call and gets its task."""
+        """Stop waiting; the last waiter to leave cancels the call and gets its task."""
         with self._lock:
             waited = flight.waiters.pop(waiter, None) is not None
             if not waited or flight.waiters or flight.task is None:
@@ -185,7 +185,7 @@ def _outcome(task: asyncio.Task[Summary]) -> _Outcome:
 
 
 def _notify(flight: _Flight, outcome: _Outcome) -> None:
-    """Wake everybody who waits; the first of them is charged."""
+    """Wake all waiters; only the first one reports the usage."""
     waiters, flight.waiters = flight.waiters, {}
     for waiter, loop in waiters.items():
         with suppress(RuntimeError):  # its loop is closed, and the waiter gone

@@ -276,14 +276,14 @@ class CircuitBreaker:
 
 
 def _is_at_work(error: Exception) -> bool:
-    """Return whether the summarizer works, only not now or not for this text."""
+    """Return whether the summarizer works, but is busy or cannot answer this one text."""
     return isinstance(error, AnswerError) or status_of(error) in {_BUSY, *_ABOUT_THE_TEXT}
 
 
 class Escalating:
     """Asks *inner* in turn until one gives an answer that is not empty and shorter than the text.
 
-    The last one has the last word: its answer is returned and its error raised, whatever they are.
+    The answer or the error of the last one is passed on, whatever it is.
     The answer's usage includes what the useless answers before it have cost.
     """
 

@@ -245,7 +245,7 @@ class Clients(Generic[C]):
 
 
 class ModelSummarizer(ABC):
-    """What the summarizers of all providers share: the words, the limits and the complaints."""
+    """What the summarizers of all providers share: the prompt, the limits and the errors."""
 
     provider: ClassVar[str]
 
@@ -322,5 +322,5 @@ def key_for(base_url: str | None, api_key: str | None, *domains: str) -> str | N
 
 
 def missing_package(package: str, extra: str) -> ConfigError:
-    """Say which package is missing and how to get it."""
+    """Return an error that names the missing package and how to install it."""
     return ConfigError(f"{package} is not installed; run: pip install 'refold[{extra}]'")

@@ -61,11 +61,11 @@ def resolve_summarizer(
 
 
 def wrap_summarizer(summarizer: object) -> Summarizer:
-    """Put the usual wrappers around whatever was given as a summarizer.
+    """Put the usual wrappers around *summarizer*, which may be anything that can be one.
 
-    A name such as `openai:gpt-5-mini` is looked up. At most four calls are under way at once, a
-    call takes two minutes at most, what fails for a moment is tried again and what only fails is
-    left alone, answers are remembered, and secrets stay in the process.
+    A name such as `openai:gpt-5-mini` is looked up. At most four calls run at once, each for two
+    minutes at most; transient failures are retried, a summarizer that keeps failing is not asked
+    for a while, answers are cached, and secrets stay in the process.
     """
     if isinstance(summarizer, str):
         summarizer = resolve_summarizer(summarizer)

@@ -50,8 +50,8 @@ def count_calls(call: Callable[[], object]) -> int:
 def test_later_turns_cost_no_more_than_earlier_ones(profile: str) -> None:
     session = Session(profile=profile, token_budget=600, counter=words)
     spent = []
-    messages = said(240)
-    for start in range(0, 600, 200):
+    messages = said(600)
+    for start in range(0, len(messages), 200):
 
         def go_on(some: Conversation = messages[start : start + 200]) -> None:
             for message in some:
@@ -59,7 +59,7 @@ def test_later_turns_cost_no_more_than_earlier_ones(profile: str) -> None:
                 session.view()
 
         spent.append(count_calls(go_on))
-    assert spent[2] < 1.4 * spent[1]
+    assert spent[2] < 1.05 * spent[1]
     assert session.report.tokens_unfolded == tokens_of(messages, counter=words)
 
 

@@ -107,3 +107,9 @@ def test_changes_between_equal_lines(old: list[str], new: list[str]) -> None:
         rebuilt += new[change.new_start : change.new_end]
         at_old, at_new = change.end, change.new_end
     assert rebuilt + old[at_old:] == new
+
+
+def test_a_line_that_has_moved_takes_none_of_the_others_along() -> None:
+    old, new = list("abqcrXd"), list("Xabsctd")
+    taken = [line for change in find_changes(old, new) for line in old[change.start : change.end]]
+    assert taken == list("qrX")

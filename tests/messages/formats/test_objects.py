@@ -190,6 +190,12 @@ def test_a_window_takes_them(make: Callable[[], list[Any]]) -> None:
     assert uncompress(fitted.messages, fitted.verbatim).messages == messages
 
 
+def test_equal_objects_come_back_each_in_its_place() -> None:
+    turns = [Turn("user", "yes"), Turn("assistant", "no"), Turn("user", "yes"), Turn("user", "yes")]
+    shown = compress(turns, profile="lossless").messages
+    assert list(map(id, shown)) == list(map(id, turns))
+
+
 def test_data_that_looks_like_ours_stays_data() -> None:
     spoof = {"__class__": "subprocess:Popen", "args": ["true"]}
     turns = [

@@ -261,28 +261,34 @@ class Agent:
         self._workers = [small(**self._choices), small(**self._choices)]
         self.history: list[dict[str, Any]] = [{"role": "user", "content": TASK}]
         self._turns = 0
-        self._asked: list[list[dict[str, Any]]] = []
+        self._asked: list[tuple[list[dict[str, Any]], int]] = []
+        """What was sent, and by which process."""
 
     @property
-    def is_repeated(self) -> bool:
-        """Whether the history has been sent before."""
-        return self.history in self._asked
+    def needs_its_store(self) -> bool:
+        """Whether only the store can tell what the model has thought about.
+
+        Because the history has been sent before, or because two processes have sent what the model
+        answered last.
+        """
+        answered = {worker for history, worker in self._asked if history == self.history[:-2]}
+        return len(answered) > 1 or any(history == self.history for history, _ in self._asked)
 
     def turn(self, lines: int = 40, worker: int = 0, failing: tuple[str, ...] = ()) -> Folded:
         """Let the model call a tool once more; its provider may refuse what it is sent."""
         self.store.failing = failing
         folded = self._workers[worker].fold(self.history)
-        self._answer(folded, lines)
+        self._answer(folded, lines, worker)
         return folded
 
     def turn_of_both(self, lines: int, worker: int) -> None:
         """Let both processes send the same history, and this one go on with its answer."""
         self.store.failing = ()
         both = [each.fold(self.history) for each in self._workers]
-        self._answer(both[worker], lines)
+        self._answer(both[worker], lines, worker)
 
-    def _answer(self, folded: Folded, lines: int) -> None:
-        self._asked.append(self.history)
+    def _answer(self, folded: Folded, lines: int, worker: int) -> None:
+        self._asked.append((self.history, worker))
         self._turns += 1
         call, result = thinking_agent([lines])[1:]
         name = f"t{self._turns}"
@@ -398,6 +404,17 @@ def test_an_answer_may_be_to_another_form_of_the_same_history(turns: int) -> Non
     agent.turn()
 
 
+def test_what_could_not_be_recorded_may_have_been_sent_by_another_process() -> None:
+    agent = Agent(token_budget=300)
+    agent.turn(lines=0)
+    agent.turn(lines=15)
+    agent.turn(lines=0, worker=1, failing=("put",))
+    agent.turn(lines=0)
+    agent.go_back(5)
+    agent.turn(lines=0)
+    agent.turn(lines=0, worker=1, failing=("get",))
+
+
 def test_what_could_not_even_be_read_was_sent_all_the_same() -> None:
     agent = Agent(token_budget=2_000)
     agent.turns(2)
@@ -466,8 +483,8 @@ def test_no_request_is_ever_refused_for_its_thinking(
             agent.start_anew(worker)
         if move == "both":
             agent.turn_of_both(lines, worker)
-        else:  # what is sent again, otherwise, has to be noted
-            agent.turn(lines, worker, () if agent.is_repeated else failing)
+        else:
+            agent.turn(lines, worker, () if agent.needs_its_store else failing)
 
 
 def test_what_was_sent_is_sent_again_when_a_message_cannot_be_read() -> None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from typing import Any, Final, NamedTuple
@@ -125,13 +125,18 @@ class FormStore:
     def find(self, beginnings: Sequence[bytes]) -> set[str | None]:
         """Return in which forms conversations with exactly these *beginnings* were sent.
 
-        The store may know of another process; `None` is for those of which nothing is known.
+        The store may know of another process; `None` is for those of which nothing is known. What
+        this process could not record, and cannot look up now, another one may have sent as well.
         """
         keys = [self._key(beginning) for beginning in beginnings]
-        known = self._known([*keys, *map(_other, keys)])
+        try:
+            known = self._store.get([*keys, *map(_other, keys)])
+            unsure: Collection[str] = ()
+        except StoreError:
+            known, unsure = {}, self._late
         found: set[str | None] = set()
         for beginning, key in zip(beginnings, keys, strict=True):
-            here = self._in_memory.get(beginning)
+            here = None if key in unsure else self._in_memory.get(beginning)
             there = _SEVERAL if _other(key) in known else known.get(key)
             found |= {here, there} - {None} or {None}
         return found

@@ -153,12 +153,13 @@ def _number(value: object, default: int) -> int:
 def select(title: str, text: str, ask: Ask) -> str:
     """Return the lines or matches that were asked for, as much as fits into one answer."""
     lines = text.split("\n")
-    last = min(ask.last or len(lines), len(lines))
-    if ask.first > 1 or last < len(lines):
+    count, last = len(lines), min(ask.last or len(lines), len(lines))
+    if last < ask.first:
+        asked = f"{ask.first}-{ask.last or ''}"
+        return f"[{title}: there are no lines {asked}; it has {count}]"
+    if ask.first > 1 or last < count:
         title += f"; lines {ask.first}-{last}"
         lines = lines[ask.first - 1 : last]
-    if not lines:
-        return f"[{title}: there are no such lines]"
     text = "\n".join(lines)
     if ask.search:
         text, hits = search_lines(lines, ask.search, ask.first)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import string
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -37,12 +39,28 @@ def test_an_iban_is_one_value_however_it_is_written(iban: str) -> None:
     assert [value.normal for value in written] == [value.normal for value in compact]
 
 
-@given(st.sampled_from(IBANS), st.integers(min_value=2), st.sampled_from("0123456789"))
-def test_a_wrong_digit_makes_it_no_iban(iban: str, place: int, digit: str) -> None:
-    place %= len(iban)
-    wrong = iban[:place] + digit + iban[place + 1 :]
-    if iban[place].isdigit() and wrong != iban:
-        assert list(find_ibans(wrong)) == []
+@pytest.mark.parametrize("iban", IBANS)
+def test_a_wrong_digit_makes_it_no_iban(iban: str) -> None:
+    places = [place for place, letter in enumerate(iban) if letter.isdigit()]
+    spelled = {iban[:p] + digit + iban[p + 1 :] for p in places for digit in string.digits}
+    assert [one for one in spelled if list(find_ibans(one))] == [iban]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        "DE89 3704 0044 0332 0130 00",  # but DE89 3704 0044 0332 0130 has right check digits
+        "DE89 3704 0044 0332 0130",
+        "AB28 3704 0044 0532 0130 00",  # no such country
+    ],
+)
+def test_right_check_digits_alone_make_no_iban(wrong: str) -> None:
+    assert list(find_ibans(wrong)) == []
+
+
+def test_a_number_behind_an_iban_is_no_part_of_it() -> None:
+    text = "AT61 1904 3002 3457 3201 2031"
+    assert [text[a:b] for a, b in find_ibans(text)] == ["AT61 1904 3002 3457 3201"]
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Sees bank accounts: an IBAN, grouped or not, whose check digits are right."""
+"""Sees bank accounts: an IBAN, grouped or not, whose length and check digits are right."""
 
 from __future__ import annotations
 

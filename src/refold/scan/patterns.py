@@ -83,8 +83,31 @@ _IBAN: Final = re.compile(
     r"[A-Z](?<![A-Za-z0-9].)[A-Z][0-9]{2}(?:[ -]?[A-Z0-9]{4}){2,7}+(?:[ -]?[A-Z0-9]{1,3})?+"
     r"(?![A-Za-z0-9])"
 )
-IBAN_SIZES: Final = range(15, 35)
-"""Letters and digits of an IBAN, by the register of SWIFT."""
+_COUNTRIES_BY_SIZE: Final = {
+    15: "NO",
+    16: "BE",
+    18: "DK FI FK FO GL NL SD",
+    19: "MK SI",
+    20: "AT BA EE KZ LT LU MN XK",
+    21: "CH HR LI LV",
+    22: "BG BH CR DE GB GE IE ME RS VA",
+    23: "AE GI IL IQ OM SO TL",
+    24: "AD CZ ES MD PK RO SA SE SK TN VG",
+    25: "AO CV GW LY MZ PT ST",
+    26: "DZ IR IS TR",
+    27: "BI CF CG CM DJ FR GA GQ GR IT KM MC MG MR SM TD",
+    28: "AL AZ BF BJ BY CI CY DO GT HN HU LB MA ML NE NI PL SN SV TG",
+    29: "BR EG PS QA UA",
+    30: "JO KW MU YE",
+    31: "MT SC",
+    32: "LC",
+    33: "RU",
+}
+IBAN_SIZES: Final = {
+    country: size for size, countries in _COUNTRIES_BY_SIZE.items() for country in countries.split()
+}
+"""Country → letters and digits of its IBANs: the SWIFT registry, and the countries of Africa and
+Iran that use IBANs without being in it."""
 IBAN_START: Final = "[A-Z]{2}[0-9]{2}"
 """How each begins, as a prefilter takes it."""
 _AFTER: Final = ".,;:!?'*_…"
@@ -93,7 +116,10 @@ _BRACKETS: Final = {")": "(", "]": "[", "}": "{"}
 
 
 def find_ibans(text: str) -> Iterator[Span]:
-    """Yield the numbers of bank accounts, grouped or not, whose check digits are right."""
+    """Yield the IBANs, grouped or not, whose length and check digits are right.
+
+    The length matters: one beginning of a wrong number in 97 has check digits that are right.
+    """
     for found in _IBAN.finditer(text):
         start, end = found.span()
         while end > start and not _is_iban(text[start:end]):
@@ -104,7 +130,7 @@ def find_ibans(text: str) -> Iterator[Span]:
 
 def _is_iban(spelled: str) -> bool:
     letters = compact_iban(spelled)
-    if len(letters) not in IBAN_SIZES:
+    if len(letters) != IBAN_SIZES.get(letters[:2]):
         return False
     return int("".join(str(int(letter, 36)) for letter in letters[4:] + letters[:4])) % 97 == 1
 

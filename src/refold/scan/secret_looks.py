@@ -239,7 +239,7 @@ _MIN_DIGITS: Final = 6
 _ONLY_DIGITS: Final = bytes(ord("0") if chr(byte).isdecimal() else byte for byte in range(256))
 _IN_PAPERS: Final = f"{string.ascii_uppercase} ./-".encode()
 """What may stand between the digits of cards and papers, which is where they are looked for."""
-_LONG: Final = RunTest(string.digits + string.ascii_uppercase, IBAN_SIZES[0], b" -")
+_LONG: Final = RunTest(string.digits + string.ascii_uppercase, min(IBAN_SIZES.values()), b" -")
 """Bank accounts have so many digits and capitals, however they are grouped."""
 _BEFORE_PAPER: Final = 64
 """How many characters before a number its name may begin. A guess."""

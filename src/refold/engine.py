@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, TypedDict, TypeVar, Unpack
 
@@ -26,7 +26,6 @@ from refold.options import Options, check_used
 from refold.plan.fit import Planned, Planner
 from refold.plan.fold import Fold, Plan
 from refold.plan.hooks import Hooks
-from refold.plan.provider import is_checked, strip_thinking
 from refold.plan.quality import measure
 from refold.plan.render import Rendering, provenance_of, render
 from refold.plan.rules import Rule, check_rules
@@ -236,21 +235,6 @@ class Engine(Planner):
         if budget is None:
             return plan, None
         return self.report_sealed(plan, budget, tokens)
-
-    def unbind(
-        self,
-        plan: Plan,
-        shown: Sequence[Fold] = (),
-        rewritten: Container[int] = (),
-        *,
-        is_resumed: bool = False,
-    ) -> Plan:
-        """Return a plan without thinking that its provider would reject; see `strip_thinking`."""
-        way, model = self.options.thinking, self.options.model
-        if way != "append" and not is_checked(way, model):
-            return plan
-        is_named = self.conversation is not None
-        return strip_thinking(plan, shown, rewritten, is_named=is_named, is_resumed=is_resumed)
 
     def write(
         self,

@@ -394,6 +394,18 @@ def test_w06_whatever_the_rungs_do_holds_and_can_be_undone(
     assert_valid(_OPENAI, result.messages)
 
 
+@pytest.mark.parametrize("strategy", ["fold", "summarize", "truncate", "sliding_window"])
+@pytest.mark.parametrize("name", [None, "desk"])
+def test_what_cannot_fit_is_not_made_longer(strategy: Any, name: str | None) -> None:
+    """The call and its result are shorter than a digest with a last line in the user's role."""
+    messages = [*talk(1), *tool_turn(0, "ok")]
+    result = fit(messages, 64, strategy=strategy, conversation=name, low_water=None)
+    assert not result.fits
+    assert result.messages == messages
+    assert result.tokens_after == result.tokens_before == cost(messages)
+    assert [o.reason for o in result.obstacles] == ["first_task", "preserved_role"]
+
+
 @settings(max_examples=15)
 @given(messages=busy_loops(), shares=st.lists(st.floats(0.3, 0.95), min_size=2, max_size=3))
 def test_w06_what_is_fitted_again_and_again_comes_back(

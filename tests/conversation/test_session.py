@@ -30,7 +30,15 @@ from tests.conversation.driving import (
     session_options,
     steps,
 )
-from tests.conversations import Conversation, options, spelled, texts_of
+from tests.conversation.histories import tool_turn
+from tests.conversations import (
+    Conversation,
+    Wire,
+    options,
+    spelled,
+    texts_of,
+    without_thinking,
+)
 from tests.plan.ladder.promise import (
     assert_pairs,
     cut_short,
@@ -207,20 +215,61 @@ def test_a_view_fits_whenever_it_can(cut: list[Step], chosen: dict[str, Any]) ->
     drive(cut, chosen, check)
 
 
+@pytest.mark.parametrize("name", [None, "desk"])
+def test_a_view_that_cannot_fit_is_not_longer_than_its_messages(name: str | None) -> None:
+    """The call and its result are shorter than a digest with a last line in the user's role."""
+    told = [{"role": "user", "content": PROSE}, *tool_turn(0, "ok")]
+    session = Session(profile="standard", token_budget=4, counter=words, conversation=name)
+    session.extend(told)
+    assert session.view() == told
+    assert session.report.tokens == session.report.tokens_unfolded
+    assert session.report.budget is not None
+    assert session.report.budget.token_count == session.report.tokens
+    assert not session.report.budget.fits
+
+
 @quick
 @given(steps(), session_options())
 def test_what_no_budget_may_touch_is_in_every_view(cut: list[Step], chosen: dict[str, Any]) -> None:
+    """Word for word, except for thinking that is bound to messages that have changed."""
+
     def check(
-        _: Session, step: Step, told: Conversation, __: Conversation, view: Conversation
+        session: Session, step: Step, told: Conversation, before: Conversation, view: Conversation
     ) -> None:
         if step.token_budget is None:
             return
-        shown = {spelled(message) for message in view}
+        shown = [spelled(without_thinking(message)) for message in view]
         for index, reason in kept_indices(told).items():
             if reason in ("preserved_role", "last_user_message", "open_tool_call"):
-                assert spelled(told[index]) in shown
+                assert spelled(without_thinking(told[index])) in shown
+        assert_thinking(session, told, [*before, *step.messages], view)
 
     drive(cut, chosen, check)
+
+
+def assert_thinking(
+    session: Session, told: Conversation, sent: Conversation, view: Conversation
+) -> None:
+    """Thinking is in the *view* exactly as long as all before it is as it was *sent*."""
+    thought = {spelled(without_thinking(message)): message for message in told if _thinks(message)}
+    is_first = session.report.folds <= 1
+    for place, message in enumerate(view):
+        given = thought.get(spelled(without_thinking(message)))
+        if given is None:
+            continue
+        is_same = view[:place] == sent[:place]
+        if _thinks(message):
+            assert message == given
+            assert is_same
+        else:
+            assert session.report.thinking == "stripped"
+            # The first fold cannot know in which form the beginning was sent before.
+            assert is_first or not is_same or message == sent[place]
+
+
+def _thinks(message: Wire) -> bool:
+    content = message["content"]
+    return isinstance(content, list) and any(block["type"] == "thinking" for block in content)
 
 
 @pytest.mark.parametrize("has_view_of_the_task", [True, False])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -11,7 +11,7 @@ from refold.messages.message import Message
 from refold.options import Options
 from refold.plan.fold import Fold, Plan, kept_fold
 from refold.plan.profiles import NO_PINS, BudgetTask, Preset, preset_of
-from refold.plan.provider import alternate, end_alike, spread
+from refold.plan.provider import alternate, end_alike, is_checked, spread, strip_thinking
 from refold.plan.sealing import anchor_tokens, seal_plan
 from refold.plan.text_cache import TextCache
 from refold.plan.token_count import CountedTexts, count_plan
@@ -102,7 +102,12 @@ class Planner:
         aim = self.aim(budget, tokens) if target is None else target
         reserved = self.anchor_room(messages) if total > aim else 0
         fit = begin_fit(messages, options, text_cache, pinned, self.preset)
-        return self._fit_as_wanted(fit, tokens, budget, max(0, aim - reserved), reserved)
+        planned = self._fit_as_wanted(fit, tokens, budget, max(0, aim - reserved), reserved)
+        if self._is_longer(planned[0], tokens, total, reserved):
+            plan = tuple(kept_fold(message, "anchor_reverted") for message in messages)
+            untouchable = {**find_untouchable(messages, options, self.preset.yielding), **pinned}
+            return plan, report_budget(plan, options, tokens, (), untouchable)
+        return planned
 
     def plan_rest(
         self,
@@ -166,6 +171,16 @@ class Planner:
             return self._arrange(plan), replace(least, token_budget=budget)
         return shorter, replace(tight, token_budget=budget, obstacles=(), stopped_by="")
 
+    def _is_longer(self, plan: Plan, tokens: CountedTexts, total: int, reserved: int) -> bool:
+        """Tell whether *plan*, as it is sent, costs more than the *total* of its messages.
+
+        Short messages may cost less than what is added to a plan: an anchor (about *reserved*
+        tokens), lines that keep the order a provider wants, notes of removed thinking.
+        """
+        if count_plan(self.unbind(plan), tokens) + reserved <= total:
+            return False
+        return count_plan(self.unbind(self.seal(plan)), tokens) > total
+
     def _overshoot(self, plan: Plan, tokens: CountedTexts, budget: int, reserved: int) -> int:
         """Return by how many tokens *plan* is over its *budget* once it is sealed.
 
@@ -199,19 +214,28 @@ class Planner:
         plan = spread(tuple(plan)) if self.options.same_count else alternate(tuple(plan))
         return seal_plan(plan, is_named=is_named, tokens=tokens, taken=taken)
 
+    def unbind(
+        self,
+        plan: Plan,
+        shown: Sequence[Fold] = (),
+        rewritten: Container[int] = (),
+        *,
+        is_resumed: bool = False,
+    ) -> Plan:
+        """Return a plan without thinking that its provider would reject; see `strip_thinking`."""
+        way, model = self.options.thinking, self.options.model
+        if way != "append" and not is_checked(way, model):
+            return plan
+        is_named = self.conversation is not None
+        return strip_thinking(plan, shown, rewritten, is_named=is_named, is_resumed=is_resumed)
+
     def report_sealed(self, plan: Plan, budget: BudgetReport, tokens: CountedTexts) -> Planned:
-        """Return a sealed plan and its report; the unchanged conversation, if that is shorter."""
-        count = count_plan(plan, tokens)
-        sources = [source for fold in plan for source in fold.sources]
-        if count > budget.token_budget and count > sum(map(tokens.message, sources)):
-            # An anchor costs more than a short message.
-            plan = self.seal([kept_fold(source, "anchor_reverted") for source in sources])
-            count = count_plan(plan, tokens)
-            budget = replace(budget, rungs=(), recency_window=len(sources))
-        report = replace(budget, token_count=count)
+        """Return a sealed plan and its report, with what it costs now that it is sealed."""
+        report = replace(budget, token_count=count_plan(plan, tokens))
         if report.fits or report.obstacles or report.stopped_by:
             return plan, report
         # Only the anchor was too much: everything left is an obstacle.
+        sources = [source for fold in plan for source in fold.sources]
         must_stay = find_untouchable(sources, self.options)
         obstacles = find_obstacles(plan, tokens, must_stay, report.token_budget)
         return plan, replace(report, obstacles=obstacles)

@@ -247,6 +247,23 @@ def test_what_no_budget_may_touch_is_in_every_view(cut: list[Step], chosen: dict
     drive(cut, chosen, check)
 
 
+@pytest.mark.parametrize("model", [None, "claude-opus-5-5", "claude-opus-5-4"])
+def test_thinking_beside_an_open_call_goes_only_where_it_is_checked(model: str | None) -> None:
+    """What precedes it has changed, so a provider that checks it would reject it."""
+    thought = {"type": "thinking", "thinking": PROSE, "signature": "c2ln"}
+    use = {"type": "tool_use", "id": "c0", "name": "grep", "input": {"p": "a.py"}}
+    asked = {"role": "assistant", "content": [thought, {"type": "text", "text": "Hm."}, use]}
+    told = [*talk(3), {"role": "user", "content": "and now?"}, asked]
+    session = Session(counter=words, token_budget=60, recency_window=0, model=model)
+    session.extend(told)
+    view = session.view()
+    assert view[1] != told[1]
+    assert (view[-1] == asked) == (model == "claude-opus-5-4")
+    assert without_thinking(view[-1]) == without_thinking(asked)
+    assert ("thinking" in spelled(view)) == (model == "claude-opus-5-4")
+    assert_whole(session, told, view)
+
+
 def assert_thinking(
     session: Session, told: Conversation, sent: Conversation, view: Conversation
 ) -> None:

@@ -25,8 +25,10 @@ demo: $(VENV)/installed
 demo-serve: $(VENV)/installed-test
 	@$(BIN)/python -m examples.serve_demo
 
+# One worker more than there are cores: a fifth of the time they wait for processes they started.
+test: WORKERS = $(shell $(BIN)/python -c 'import os; print((os.cpu_count() or 1) + 1)')
 test: $(VENV)/installed-test
-	$(KEPT) $(BIN)/python -m pytest -n auto
+	$(KEPT) $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
 # Whole benches and attacks at their smallest, each in processes of its own.
 test-bench: $(VENV)/installed-test

@@ -152,23 +152,23 @@ class StandardFitter:
             ).make()
             return selected, count_plan(selected, tokens)
 
+        def unless_longer(plan: Plan, tokens_of_plan: int) -> tuple[Plan, Sequence[str]]:
+            if tokens_of_plan < cost:
+                return plan, ("lossless", "select")
+            return plan_lossless(messages, untouchable, shorter, tokens), ("lossless",)
+
         fixed = {index: why for index, why in untouchable.items() if why not in YIELDING}
-        is_hopeless = sum(tokens.message(messages[index]) for index in fixed) > limit
-        if not is_hopeless:
+        if sum(tokens.message(messages[index]) for index in fixed) <= limit:
             plan, chosen = select(untouchable)
-            if chosen > limit:
-                bare, left = select(fixed)
-                if left <= target:
-                    return bare, ("lossless", "select")
-        if is_hopeless or chosen > limit:
-            least = plan_minimal(messages, untouchable, tokens)
-            if count_plan(least, tokens) < cost:
-                return least, ("lossless", "select", "least")
-        if is_hopeless:
-            plan, chosen = select(untouchable)
-        if chosen < cost:
-            return plan, ("lossless", "select")
-        return plan_lossless(messages, untouchable, shorter, tokens), ("lossless",)
+            if chosen <= limit:
+                return unless_longer(plan, chosen)
+            bare, left = select(fixed)
+            if left <= target:
+                return bare, ("lossless", "select")
+        least = plan_minimal(messages, untouchable, tokens)
+        if count_plan(least, tokens) < cost:
+            return least, ("lossless", "select", "least")
+        return unless_longer(*select(untouchable))
 
 
 def add_model_summary(plan: Plan, text_cache: TextCache) -> Plan:

@@ -120,6 +120,10 @@ _HOMES = {
 def __getattr__(name: str) -> Any:
     home = _HOMES.get(name)
     if home is None:
+        from refold.gone import GONE_NAMES  # only on the way to an error
+
+        if name in GONE_NAMES:
+            raise AttributeError(f"refold.{name} is gone: {GONE_NAMES[name]}")
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     found = getattr(import_module(home), name)
     globals()[name] = found  # the next look-up does not come here

@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import Any, TypeGuard
 
 from refold.errors import ConfigError, RefoldError
+from refold.gone import GONE_OPTIONS
 
 
 def check_whole(name: str, value: object, *, least: int = 0) -> None:
@@ -54,9 +55,11 @@ def check_name(name: str, value: object) -> None:
 
 
 def check_names(names: Iterable[str], known: Collection[str]) -> None:
-    """Raise `ConfigError` for a name that is not *known*."""
+    """Raise `ConfigError` for a name that is not *known*; for one that is gone, say what to use."""
     for name in names:
         if name not in known:
+            if name in GONE_OPTIONS:
+                raise ConfigError(f"{name} is no longer an option: {GONE_OPTIONS[name]}")
             hint = _nearest(name, known) or f"; known: {', '.join(sorted(known))}"
             raise ConfigError(f"unknown option {name!r}{hint}")
 

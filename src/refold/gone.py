@@ -1,0 +1,15 @@
+"""What refold no longer has: options and public names, each with what to use instead.
+
+One row for each, so that code written for an earlier version gets an error that names the new way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+GONE_OPTIONS: Final[Mapping[str, str]] = MappingProxyType({})
+"""Option → what to use instead, as the end of a sentence."""
+GONE_NAMES: Final[Mapping[str, str]] = MappingProxyType({})
+"""Public name of the package → what to use instead, as the end of a sentence."""

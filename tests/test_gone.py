@@ -1,0 +1,24 @@
+"""What is gone is refused by name, with what to use instead."""
+
+from typing import Any
+
+import pytest
+
+import refold
+from refold.errors import ConfigError
+from refold.gone import GONE_NAMES, GONE_OPTIONS
+from refold.options import Options
+
+
+@pytest.mark.parametrize("name", sorted(GONE_OPTIONS))
+def test_an_option_that_is_gone_names_the_new_way(name: str) -> None:
+    choices: dict[str, Any] = {name: 1}
+    with pytest.raises(ConfigError, match=f"{name} is no longer an option: \\S"):
+        Options(**choices)
+
+
+@pytest.mark.parametrize("name", sorted(GONE_NAMES))
+def test_a_name_that_is_gone_names_the_new_way(name: str) -> None:
+    assert name not in refold.__all__
+    with pytest.raises(AttributeError, match=f"refold.{name} is gone: \\S"):
+        getattr(refold, name)

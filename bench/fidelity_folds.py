@@ -17,6 +17,7 @@ from fidelity_kit import Conversation, FoldFunction
 from refold import Result, compress, uncompress
 from refold.messages.chain import Chain
 from refold.messages.formats import load
+from refold.messages.token_count import CountedTexts
 from refold.options import Options, Profile
 from refold.plan.fit import fit_budget
 from refold.plan.profiles import preset_of
@@ -24,7 +25,6 @@ from refold.plan.profiles.standard import StandardFitter
 from refold.plan.relevance import BUCKETS, VALUES, WORDS, Weights
 from refold.plan.render import render
 from refold.plan.text_cache import TextCache
-from refold.plan.token_count import CountedTexts
 from refold.scan.items import Shape
 from refold.scan.tokens.counter import TokenCounter
 

@@ -24,6 +24,7 @@ from typing import Any, Final
 
 from fidelity_kit import Kit, load_kit
 from refold.messages.formats import load
+from refold.messages.token_count import CountedTexts
 from refold.plan.corpus import index_texts, read_texts
 from refold.plan.relevance import (
     BUCKETS,
@@ -34,7 +35,6 @@ from refold.plan.relevance import (
     bucket_last,
     rows_of,
 )
-from refold.plan.token_count import CountedTexts
 from refold.scan.items import find_items
 from refold.scan.tokens.estimate import estimate_tokens
 

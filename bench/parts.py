@@ -22,10 +22,10 @@ from generate import generate
 from refold import compress
 from refold.detectors import detect_hard, soft_texts
 from refold.engine import Engine
+from refold.messages.folds import Plan
 from refold.messages.wire import digest
 from refold.native import scanner
 from refold.options import Options
-from refold.plan.fold import Plan
 from refold.plan.quality import measure
 from refold.plan.text_cache import TextCache
 from refold.scan.entities import NameFinder

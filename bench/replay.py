@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from refold import Options, RefoldError, classify, compress, uncompress
 from refold.messages.formats import load
+from refold.messages.token_count import CountedTexts
 from refold.plan.draft import Draft, Refer, Supersede
 from refold.plan.rules import Rule, RunContext
 from refold.plan.rules.contradiction import supersede
@@ -17,7 +18,6 @@ from refold.plan.rules.dedup import dedup
 from refold.plan.rules.importance import score_importance
 from refold.plan.rules.near_dedup import near_dedup
 from refold.plan.text_cache import TextCache
-from refold.plan.token_count import CountedTexts
 from refold.result import TraceEntry
 from refold.scan.entities import extract_entities
 from refold.scan.sentence_score import best_sentence_score

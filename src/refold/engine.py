@@ -16,22 +16,22 @@ from refold.llm import summarizers
 from refold.llm.ask import Asker, Flow, Tally, run
 from refold.llm.classify import as_classifier
 from refold.messages.chain import Chain
+from refold.messages.folds import Fold, Plan
 from refold.messages.formats import Loader, load
 from refold.messages.lookup import Lookup, StoreLookup, recognize
 from refold.messages.message import Message
 from refold.messages.provenance import identity_of_link
 from refold.messages.restore import Trust
+from refold.messages.token_count import CountedTexts
 from refold.messages.wire import clone_message
 from refold.options import Options, check_used
 from refold.plan.fit import Planned, Planner
-from refold.plan.fold import Fold, Plan
 from refold.plan.hooks import Hooks
 from refold.plan.quality import measure
 from refold.plan.render import Rendering, provenance_of, render
 from refold.plan.rules import Rule, check_rules
 from refold.plan.tables import Tables
 from refold.plan.text_cache import TextCache
-from refold.plan.token_count import CountedTexts
 from refold.result import Result
 from refold.scan.tokens.choose import counter_for
 from refold.scan.tokens.estimate import estimate_tokens

@@ -21,7 +21,7 @@ from refold.conversation import (
     window_of,
 )
 from refold.errors import BudgetError, ConfigError, MessageError
-from refold.plan.token_count import IMAGE_TOKENS
+from refold.messages.token_count import IMAGE_TOKENS
 from refold.scan.tokens.choose import counter_for
 from refold.scan.tokens.counter import RememberingCounter
 from tests.conversation.histories import STRATEGIES, talk, tool_turn, violations, words

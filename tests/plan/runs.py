@@ -10,13 +10,13 @@ from typing import Any
 from hypothesis import strategies as st
 
 from refold import Result, compress
+from refold.messages.folds import Outcome, Plan
 from refold.messages.formats import load
 from refold.messages.message import Message
+from refold.messages.token_count import CountedTexts
+from refold.messages.untouchable import find_untouchable
 from refold.notation.marks import AMOUNT
 from refold.options import Options
-from refold.plan.fold import Outcome, Plan
-from refold.plan.token_count import CountedTexts
-from refold.plan.untouchable import find_untouchable
 from tests.conversation.histories import histories
 from tests.conversations import (
     Conversation,

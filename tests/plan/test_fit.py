@@ -10,10 +10,10 @@ from typing import Any, get_args
 
 import pytest
 
+from refold.messages.folds import Plan
 from refold.options import Options, Profile
 from refold.plan import profiles
 from refold.plan.fit import fit_budget
-from refold.plan.fold import Plan
 from refold.plan.profiles import preset_of
 from refold.plan.profiles.standard import StandardFitter
 from refold.plan.relevance import BUCKETS, VALUES

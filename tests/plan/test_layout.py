@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from refold import compress
-from refold.plan.blocks import find_blocks
+from refold.messages.blocks import find_blocks
 from refold.plan.layout import Layout, Place, lay_out
 from tests.conversations import Conversation
 from tests.plan.runs import (

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from refold import compress
 from refold.codecs import Reencoded, decode, normal
 from refold.codecs.rereads import apply_changes
+from refold.messages.folds import Fold
 from refold.messages.message import Message
 from refold.plan.corpus import CALLS
-from refold.plan.fold import Fold
 from refold.plan.recode import cost_lossless, open_texts, plan_lossless, recode
 from tests.conversations import Conversation
 from tests.plan.runs import (

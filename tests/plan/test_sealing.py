@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from refold.messages.folds import Fold
 from refold.messages.formats import load
 from refold.messages.handles import anchor_of, handle_of, summary_id_of
 from refold.messages.message import Message
-from refold.plan.fold import Fold
 from refold.plan.sealing import anchor_tokens, seal_plan
 from tests.plan.ladder.promise import characters, words
 

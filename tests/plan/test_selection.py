@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 from refold import compress
 from refold.codecs import TABLE
 from refold.lazy import Lazy
+from refold.messages.folds import Fold, Plan
 from refold.plan.calls import spell_call, subject_of
 from refold.plan.conversation import Conversation as Reading
 from refold.plan.conversation import item_relevance
-from refold.plan.fold import Fold, Plan
 from refold.plan.recode import recode
 from refold.plan.relevance import learned_weights
 from refold.plan.selection import Selection

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from refold.plan.provider import is_bound, is_checked
+from refold.messages.provider import is_bound, is_checked
 
 
 @pytest.mark.parametrize(

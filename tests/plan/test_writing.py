@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from refold.messages.folds import Fold
 from refold.plan.calls import spell_call
 from refold.plan.corpus import CALLS, Text, read_texts
-from refold.plan.fold import Fold
 from refold.plan.writing import (
     Chosen,
     Pick,

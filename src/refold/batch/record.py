@@ -13,9 +13,9 @@ from refold.errors import ConfigError, FormatError, MessageError, RecordError
 from refold.messages.formats import load
 from refold.messages.formats.base import CONVERSATION_KEYS
 from refold.messages.json_style import Style, find_style
+from refold.messages.token_count import CountedTexts
 from refold.messages.wire import text_digest
 from refold.options import Options
-from refold.plan.token_count import CountedTexts
 from refold.result import Result
 from refold.scan.tokens.choose import counter_for
 from refold.scan.tokens.estimate import estimate_tokens

@@ -14,7 +14,7 @@ from refold.cli.folding import locating_errors
 from refold.cli.options import file_argument, format_option, model_option
 from refold.cli.terminal import ROLE_COLOURS, clean, json_option, make_console, working, write_json
 from refold.messages.formats import load
-from refold.plan.token_count import CountedTexts, Share, break_down
+from refold.messages.token_count import CountedTexts, Share, break_down
 from refold.report.pieces import say_count
 from refold.scan.tokens.choose import counter_for, encoding_for
 from refold.scan.tokens.estimate import estimate_tokens

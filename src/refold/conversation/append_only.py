@@ -13,12 +13,12 @@ from typing import Final
 from refold.conversation.state import State
 from refold.conversation.view import Item, View, by_index
 from refold.errors import BudgetError
+from refold.messages.folds import Fold, Plan
 from refold.messages.message import Message
+from refold.messages.provider import is_bound
+from refold.messages.token_count import CountedTexts
 from refold.options import Options
 from refold.plan.fit import report_budget
-from refold.plan.fold import Fold, Plan
-from refold.plan.provider import is_bound
-from refold.plan.token_count import CountedTexts
 from refold.result import BudgetReport
 
 _RESULT_SHARE: Final = 0.1

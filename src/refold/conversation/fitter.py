@@ -17,13 +17,13 @@ from refold.engine import Engine, ask_until_known
 from refold.errors import BudgetError
 from refold.lazy import Lazy
 from refold.llm.ask import Flow, Tally
+from refold.messages.blocks import pair_warnings
+from refold.messages.folds import Fold, Plan
 from refold.messages.lookup import MappingLookup
+from refold.messages.untouchable import find_last_words, find_pinned, is_shared
 from refold.messages.wire import clone
 from refold.options import Pin
-from refold.plan.blocks import pair_warnings
-from refold.plan.fold import Fold, Plan
 from refold.plan.render import Rendering, render
-from refold.plan.untouchable import find_last_words, find_pinned, is_shared
 from refold.result import Obstacle
 
 REUSED: Final = "reuse"

@@ -16,14 +16,13 @@ from refold.engine import Engine
 from refold.errors import BudgetError
 from refold.llm.ask import Tally
 from refold.messages.chain import Chain
+from refold.messages.folds import Plan
+from refold.messages.token_count import CountedTexts
+from refold.messages.untouchable import find_untouchable, is_pinned
 from refold.options import Options
-from refold.plan.fold import Plan
 from refold.plan.profiles import preset_of
 from refold.plan.rules import RunContext
-from refold.plan.rules.protect import is_pinned
 from refold.plan.text_cache import TextCache
-from refold.plan.token_count import CountedTexts
-from refold.plan.untouchable import find_untouchable
 
 T = TypeVar("T")
 

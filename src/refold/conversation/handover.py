@@ -10,11 +10,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from refold.messages.folds import Fold
 from refold.messages.handles import tag_handle_of
 from refold.messages.message import Message
 from refold.notation.recognize import read_summary, said_in
 from refold.notation.spelling import Summary
-from refold.plan.fold import Fold
 from refold.plan.text_cache import TextCache
 from refold.scan.facts import extract_facts, find_values
 from refold.scan.redaction import hide_secrets

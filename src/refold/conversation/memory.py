@@ -11,11 +11,11 @@ from refold.conversation.report import FitResult
 from refold.conversation.window import ContextWindowManager
 from refold.errors import ConfigError
 from refold.llm.summarizers.models import Generate
+from refold.messages.blocks import find_blocks
 from refold.messages.formats import load
 from refold.messages.message import Message
+from refold.messages.token_count import CountedTexts
 from refold.messages.wire import clone
-from refold.plan.blocks import find_blocks
-from refold.plan.token_count import CountedTexts
 from refold.scan.facts import extract_facts
 from refold.scan.redaction import hide_secrets
 from refold.scan.tokens.counter import TokenCounter

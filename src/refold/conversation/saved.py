@@ -17,12 +17,12 @@ from typing import Any, Final
 from refold.conversation.state import State
 from refold.conversation.view import Item, View, number_through
 from refold.errors import ConfigError, MessageError, StoreError
+from refold.messages.folds import Fold, kept_fold
 from refold.messages.formats import Loader
 from refold.messages.message import Message
 from refold.messages.provenance import LINK_PREFIX, Provenance, find_seals
 from refold.messages.wire import Wire, digest
 from refold.options import Options
-from refold.plan.fold import Fold, kept_fold
 from refold.stores.base import Store
 
 _VERSION: Final = 5

@@ -14,10 +14,10 @@ from typing import Any
 from refold.conversation.view import Item, View, count_anew, number_through
 from refold.engine import Engine
 from refold.messages.chain import Chain
+from refold.messages.folds import Fold, Plan, kept_fold
 from refold.messages.formats import Loader, check_list, format_names, recognize
 from refold.messages.message import Message
 from refold.messages.wire import Wire, clone
-from refold.plan.fold import Fold, Plan, kept_fold
 from refold.plan.render import Rendering, render_short_forms
 from refold.plan.text_cache import TextCache
 from refold.scan.tokens.choose import factor_of

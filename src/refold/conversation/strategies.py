@@ -13,16 +13,16 @@ from refold.conversation.handover import as_handover
 from refold.conversation.rungs import RUNGS, Rung, stand_in
 from refold.engine import Engine
 from refold.lazy import Lazy
+from refold.messages.blocks import find_blocks
+from refold.messages.folds import Fold, Plan, kept_fold
 from refold.messages.handles import handle_of
 from refold.messages.message import Message
+from refold.messages.untouchable import find_last_words, find_untouchable
 from refold.options import Options
-from refold.plan.blocks import find_blocks
 from refold.plan.fit import fit_budget
-from refold.plan.fold import Fold, Plan, kept_fold
 from refold.plan.profiles.classic import ROLL_UP
 from refold.plan.rules import RunContext
 from refold.plan.text_cache import TextCache
-from refold.plan.untouchable import find_last_words, find_untouchable
 
 Strategy = Literal["fold", "summarize", "truncate", "sliding_window"]
 

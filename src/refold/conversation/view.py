@@ -12,10 +12,10 @@ from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from refold.messages.folds import Fold, kept_fold
 from refold.messages.message import Message
+from refold.messages.token_count import CountedTexts
 from refold.messages.wire import clone
-from refold.plan.fold import Fold, kept_fold
-from refold.plan.token_count import CountedTexts
 from refold.result import BudgetReport
 
 

@@ -28,8 +28,8 @@ from refold.llm.ask import Flow, Tally, arun, run
 from refold.llm.summarizers.models import DEFAULT_COMPRESSION_PROMPT, Generate, GenerateSummarizer
 from refold.messages.formats import check_items
 from refold.messages.formats.objects import Objects
+from refold.messages.untouchable import check_pins
 from refold.options import Options, Pin
-from refold.plan.untouchable import check_pins
 from refold.result import M
 from refold.scan.tokens.choose import CalibratedCounter, counter_for, is_estimate
 from refold.scan.tokens.counter import RememberingCounter, TokenCounter

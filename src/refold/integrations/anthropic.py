@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from refold.integrations.choices import missing
 from refold.integrations.conversations import SdkIntegration
-from refold.plan.provider import is_bound
+from refold.messages.provider import is_bound
 
 try:
     from anthropic import APIRequest, AsyncCallNext, CallNext, Middleware

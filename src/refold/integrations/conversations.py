@@ -33,8 +33,8 @@ from refold.integrations.tracked import (
     asked_before_thinking,
     name_beginnings,
 )
+from refold.messages.provider import is_checked
 from refold.messages.wire import spell
-from refold.plan.provider import is_checked
 from refold.scan.tokens.choose import counter_for
 from refold.tools.retrieve import RetrieveTool, Style, retrieve_tool
 

@@ -15,11 +15,11 @@ from types import MappingProxyType
 from typing import Final
 
 from refold.kinds import kind_of
+from refold.messages.folds import NO_TEXTS, Fold, Outcome, Plan, kept_fold
 from refold.messages.formats.base import is_note
 from refold.messages.message import Message, Part
 from refold.options import Depth, Options
 from refold.plan.draft import Draft, Keep, Segment, Summarize, Verdict
-from refold.plan.fold import NO_TEXTS, Fold, Outcome, Plan, kept_fold
 from refold.plan.layout import Key
 from refold.plan.recode import NOT_PROSE
 from refold.plan.rules import RunContext, apply_rules

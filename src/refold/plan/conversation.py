@@ -10,13 +10,13 @@ from typing import Final
 from refold.files.calls import CallEffects
 from refold.kinds import TABLE, KindTable
 from refold.messages.message import Message
+from refold.messages.token_count import CountedTexts
 from refold.plan.corpus import Corpus, Text, index_texts, read_texts, voice_of
 from refold.plan.item_index import Voice
 from refold.plan.layout import Key
 from refold.plan.open_question import find_asked, find_asking
 from refold.plan.relevance import Weights, learned_relevance, talk_relevance
 from refold.plan.superseded import find_superseded
-from refold.plan.token_count import CountedTexts
 from refold.scan.items import Shape, find_items, part_words, shape_of
 
 

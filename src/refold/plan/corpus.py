@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 from refold.files.calls import CallEffects
 from refold.kinds import TABLE, Grade, KindTable
 from refold.messages.message import Call, Message
+from refold.messages.token_count import CountedTexts
 from refold.notation.recognize import Shown, read_shown
 from refold.plan.calls import find_failed, spell_calls, subject_of
 from refold.plan.choose import Candidates
@@ -17,7 +18,6 @@ from refold.plan.item_index import ItemStats, Voice, start_index
 from refold.plan.layout import SHORT_TOKENS, Key, Layout, Place
 from refold.plan.pieces import ONCE, cut_text
 from refold.plan.relevance import Turn
-from refold.plan.token_count import CountedTexts
 from refold.plan.typed import is_typed_text
 from refold.scan.items import distinct_items
 

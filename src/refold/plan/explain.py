@@ -16,10 +16,10 @@ from itertools import chain
 from typing import Final
 
 from refold.lazy import Lazy
+from refold.messages.folds import Fold, Outcome, Plan
 from refold.messages.message import Message
 from refold.plan.choose import Candidates, Choice
 from refold.plan.corpus import CALLS, OUTDATED, Corpus, Text
-from refold.plan.fold import Fold, Outcome, Plan
 from refold.plan.layout import Key
 from refold.plan.writing import NO_PICK, Chosen
 from refold.result import Piece

@@ -6,16 +6,16 @@ from collections.abc import Callable, Collection, Container, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
+from refold.messages.folds import Fold, Plan, kept_fold
 from refold.messages.handles import carries_provenance
 from refold.messages.message import Message
+from refold.messages.provider import alternate, end_alike, is_checked, spread, strip_thinking
+from refold.messages.token_count import CountedTexts, count_plan
+from refold.messages.untouchable import find_untouchable
 from refold.options import Options
-from refold.plan.fold import Fold, Plan, kept_fold
 from refold.plan.profiles import NO_PINS, BudgetTask, Preset, preset_of
-from refold.plan.provider import alternate, end_alike, is_checked, spread, strip_thinking
 from refold.plan.sealing import anchor_tokens, seal_plan
 from refold.plan.text_cache import TextCache
-from refold.plan.token_count import CountedTexts, count_plan
-from refold.plan.untouchable import find_untouchable
 from refold.result import BudgetReport, Obstacle
 from refold.scan.tokens.choose import is_estimate
 from refold.scan.tokens.counter import TokenCounter

@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from refold.messages.token_count import CountedTexts
 from refold.options import ScorerMode, SentenceScorer
 from refold.plan.shorten.prose import Score
-from refold.plan.token_count import CountedTexts
 from refold.scan.sentence_score import mix_scores
 
 _BEFORE: Final = re.compile(r"(?<!\s)\s++([.,;:!?\])}])")

@@ -18,15 +18,15 @@ from math import ceil
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
+from refold.messages.blocks import find_blocks
+from refold.messages.folds import NO_CALLS
 from refold.messages.handles import handle_of
 from refold.messages.message import Call, Message
+from refold.messages.token_count import MESSAGE_OVERHEAD, CountedTexts
+from refold.messages.untouchable import find_last_words
 from refold.notation.marks import Stretch, digest
-from refold.plan.blocks import find_blocks
-from refold.plan.fold import NO_CALLS
 from refold.plan.shorten.arguments import clip_calls, may_clip
-from refold.plan.token_count import MESSAGE_OVERHEAD, CountedTexts
 from refold.plan.typed import is_typed_text, reads_like_words
-from refold.plan.untouchable import find_last_words
 
 STUB_TOKENS: Final = 12
 """About what the mark of an excerpt costs."""

@@ -6,14 +6,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 
 from refold.lazy import Lazy
+from refold.messages.blocks import find_blocks
+from refold.messages.folds import Fold, Outcome, Plan
 from refold.messages.message import Message
-from refold.plan.blocks import find_blocks
+from refold.messages.token_count import CountedTexts
+from refold.messages.untouchable import find_last_words
 from refold.plan.corpus import open_texts, read_texts
-from refold.plan.fold import Fold, Outcome, Plan
 from refold.plan.layout import Layout, Place, PlaceCosts, digest_notes
 from refold.plan.sealing import anchor_tokens
-from refold.plan.token_count import CountedTexts
-from refold.plan.untouchable import find_last_words
 from refold.plan.writing import PlanWriter
 from refold.result import Piece
 

@@ -11,6 +11,7 @@ from refold.codecs import reencode
 from refold.kinds import KINDS, kind_of
 from refold.messages.formats import load
 from refold.messages.message import Message
+from refold.messages.token_count import MESSAGE_OVERHEAD, CountedTexts
 from refold.notation.notes import kept_facts
 from refold.notation.recognize import body_of
 from refold.options import Depth, Options
@@ -19,7 +20,6 @@ from refold.plan.fit import fit_budget
 from refold.plan.layout import STUB_TOKENS
 from refold.plan.shorten import ACTS
 from refold.plan.text_cache import TextCache
-from refold.plan.token_count import MESSAGE_OVERHEAD, CountedTexts
 from refold.scan.structure import is_json
 from refold.scan.tokens.estimate import estimate_tokens
 

@@ -19,8 +19,8 @@ from typing import Final
 
 from refold.kinds import file_read, json_records
 from refold.kinds.file_read import is_signature, skip_number
+from refold.messages.blocks import open_calls
 from refold.messages.message import Message
-from refold.plan.blocks import open_calls
 from refold.plan.choose import Candidates
 from refold.plan.corpus import Corpus, Text
 from refold.scan.items import Shape, find_items, shape_of

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from refold.lazy import Lazy
+from refold.messages.folds import Plan
+from refold.messages.token_count import CountedTexts
 from refold.options import Options
-from refold.plan.fold import Plan
-from refold.plan.token_count import CountedTexts
 from refold.result import Compression, Quality, TraceEntry
 from refold.scan.entities import NameFinder, TextsByMessage
 

@@ -15,14 +15,14 @@ from typing import Final
 from refold.codecs import TABLE, Codec, CodecTable, json_data
 from refold.codecs.rereads import changes
 from refold.codecs.shown import Shown
+from refold.messages.folds import Fold, Outcome, Plan, kept_fold
 from refold.messages.handles import handle_of
 from refold.messages.message import Call, Message, Part
+from refold.messages.token_count import CountedTexts
 from refold.notation.marks import reformatted, same_result
 from refold.notation.recognize import is_marked
 from refold.plan.calls import spell_call
-from refold.plan.fold import Fold, Outcome, Plan, kept_fold
 from refold.plan.layout import Key, find_turns
-from refold.plan.token_count import CountedTexts
 
 NO_FOLDS: Final[Mapping[int, Fold]] = MappingProxyType({})
 NOT_PROSE: Final = "not_said"

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from refold.messages.chain import Chain
+from refold.messages.folds import Fold
 from refold.messages.formats import recognize, strip, write_rolled
 from refold.messages.handles import carries_provenance, original_key, summary_id_of
 from refold.messages.message import Message, has_envelope
@@ -27,7 +28,6 @@ from refold.messages.provenance import (
     stand_in_digest,
 )
 from refold.messages.wire import clone, clone_message, digest, put
-from refold.plan.fold import Fold
 
 
 @dataclass(slots=True, kw_only=True)

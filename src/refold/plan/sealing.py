@@ -10,16 +10,16 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any, Final
 
+from refold.messages.folds import Fold, Plan, kept_fold
 from refold.messages.formats import Loader
 from refold.messages.handles import anchor_of, carries_provenance, summary_id_of
 from refold.messages.message import Message
 from refold.messages.provenance import ID_PREFIX, find_anchors, make_anchor
+from refold.messages.token_count import CountedTexts
 from refold.messages.wire import clone
 from refold.notation.marks import ANCHOR_CHARS, HANDLE_CHARS, ends_in, excerpt, put_handle
 from refold.notation.recognize import find_anchor_letters
-from refold.plan.fold import Fold, Plan, kept_fold
 from refold.plan.shorten.arguments import clip_call
-from refold.plan.token_count import CountedTexts
 from refold.scan.tokens.counter import TokenCounter
 
 _FIRST_TOKENS: Final = 14

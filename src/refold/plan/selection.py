@@ -8,11 +8,12 @@ from types import MappingProxyType
 from typing import Final
 
 from refold.lazy import Lazy
+from refold.messages.folds import Fold, Plan
+from refold.messages.token_count import CountedTexts
 from refold.plan.choose import FEW_TOKENS, Choice, best_span, fit_end
 from refold.plan.conversation import Conversation
 from refold.plan.corpus import find_candidates, find_cut_away, open_texts
 from refold.plan.explain import PieceExplainer
-from refold.plan.fold import Fold, Plan
 from refold.plan.layout import Layout, Place, lay_out
 from refold.plan.open_question import rank_evidence
 from refold.plan.pieces import CHANGE
@@ -24,7 +25,6 @@ from refold.plan.priority import (
     one_of_each,
     rank_task,
 )
-from refold.plan.token_count import CountedTexts
 from refold.plan.writing import Pick, PlanWriter, Spans, with_whole_calls
 from refold.scan.runs import Span
 

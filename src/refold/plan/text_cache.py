@@ -9,9 +9,10 @@ from refold.codecs import CachedCodecTable
 from refold.detectors import Findings
 from refold.llm.ask import Answers, Questions
 from refold.llm.classify import Verdict
+from refold.messages.folds import Fold
 from refold.messages.message import Message
+from refold.messages.token_count import CountedTexts
 from refold.notation.spelling import CLASSIC, Spelling
-from refold.plan.fold import Fold
 from refold.plan.hooks import Hooks
 from refold.plan.shorten import POINTS, SummaryRules
 from refold.plan.shorten.extract import Extract, cut_passage, read_extract, summarize_extracts
@@ -21,7 +22,6 @@ from refold.plan.shorten.prose import (
     summarize_groups,
 )
 from refold.plan.tables import OWN_TABLES, Tables
-from refold.plan.token_count import CountedTexts
 from refold.scan.entities import NameFinder, iter_entities, missing_from
 from refold.scan.mentions import choose_mentions, find_mentions, without_secrets
 from refold.scan.truncate import cut_words

@@ -9,15 +9,15 @@ from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from refold.kinds import test_run
+from refold.messages.folds import NO_CALLS, Fold, Outcome, Plan, kept_fold
 from refold.messages.handles import handle_of
 from refold.messages.message import Call, Message
+from refold.messages.token_count import CountedTexts
 from refold.notation.marks import Stretch, digest, excerpt, gap, spell_amount
 from refold.notation.recognize import read_stretch
 from refold.plan.corpus import CALLS, Text, shown_in
-from refold.plan.fold import NO_CALLS, Fold, Outcome, Plan, kept_fold
 from refold.plan.layout import SHORT_TOKENS, Key, Layout, Place, find_movable
 from refold.plan.pieces import IDEOGRAPHS, join_spans
-from refold.plan.token_count import CountedTexts
 from refold.scan.runs import Span
 
 _LEAST_IN_PLACE: Final = 120

@@ -12,8 +12,8 @@ from typing import Any, Final
 from refold.messages.message import Message
 from refold.messages.provenance import read_link, read_provenance
 from refold.messages.restore import Trust
+from refold.messages.token_count import CountedTexts
 from refold.messages.wire import digest
-from refold.plan.token_count import CountedTexts
 from refold.result import Result
 from refold.scan.tokens.choose import counter_for
 from refold.scan.tokens.estimate import estimate_tokens

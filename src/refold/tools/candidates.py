@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from refold.messages.formats.base import Reading
+from refold.messages.token_count import count_beside
 from refold.messages.wire import text_digest
 from refold.notation.recognize import has_tag
-from refold.plan.token_count import count_beside
 from refold.scan.tokens.counter import TokenCounter
 from refold.tools.policy import ManagerOptions, ToolPolicy
 from refold.tools.shapes import (

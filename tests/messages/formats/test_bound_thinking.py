@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from refold import ContextWindowManager, MemoryStore, Options, Session, compress, uncompress
-from refold.plan.provider import is_bound
+from refold.messages.provider import is_bound
 from tests.conversations import SENTENCES, Conversation
 
 LONG = " ".join(SENTENCES)

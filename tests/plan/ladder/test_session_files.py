@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from refold import uncompress
+from refold.messages.blocks import find_blocks
 from refold.messages.formats import load
-from refold.plan.blocks import find_blocks
 from tests.classic import compress
 from tests.conversations import SENTENCES
 from tests.messages.formats.test_anthropic import answer, use

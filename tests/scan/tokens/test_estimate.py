@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from refold.plan.token_count import IMAGE_TOKENS, MESSAGE_OVERHEAD, CountedTexts
+from refold.messages.token_count import IMAGE_TOKENS, MESSAGE_OVERHEAD, CountedTexts
 from refold.scan.tokens import estimate
 from refold.scan.tokens.estimate import estimate_tokens
 from refold.scan.tokens.exact import ExactCounter

@@ -11,16 +11,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from refold.messages.blocks import find_blocks
+from refold.messages.folds import Fold, Plan
 from refold.messages.message import Message
-from refold.plan.blocks import find_blocks
+from refold.messages.untouchable import find_last_words
 from refold.plan.by_rules import Folder
 from refold.plan.draft import Draft, Keep
-from refold.plan.fold import Fold, Plan
 from refold.plan.ladder.rollup import roll_up, smallest_roll
 from refold.plan.ladder.unit import SPOKEN, Level, Unit, make_units
 from refold.plan.profiles import BudgetTask, Fitter
 from refold.plan.rules import RunContext, apply_rules
-from refold.plan.untouchable import find_last_words
 
 _ROLL_SHARE: Final = 10
 """A roll-up aims at a tenth of the budget, so that it can say something."""

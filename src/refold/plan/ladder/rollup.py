@@ -6,16 +6,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from refold.messages.folds import Fold, Outcome
 from refold.messages.formats import KNOWN_ROLES
 from refold.messages.handles import tag_handle_of
 from refold.messages.message import Message
+from refold.messages.token_count import MESSAGE_OVERHEAD
 from refold.notation.marks import GAP
 from refold.notation.recognize import read_summary, said_in
 from refold.notation.spelling import Said, Spelling, Summary
-from refold.plan.fold import Fold, Outcome
 from refold.plan.shorten.prose import JOINT, Score, Units, pack_units
 from refold.plan.text_cache import TextCache
-from refold.plan.token_count import MESSAGE_OVERHEAD
 
 _MIN_CHARS: Final = 24
 """In fewer characters, only the number of messages can be said."""

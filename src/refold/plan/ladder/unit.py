@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from enum import Enum
 from typing import Final, Self
 
+from refold.messages.folds import Fold, Outcome, kept_fold
 from refold.messages.message import Message
+from refold.messages.token_count import CountedTexts
 from refold.options import Depth
 from refold.plan.by_rules import Folder
 from refold.plan.draft import Decision, Draft, Refer, Supersede
-from refold.plan.fold import Fold, Outcome, kept_fold
 from refold.plan.stand_in import StandIn
-from refold.plan.token_count import CountedTexts
 
 SPOKEN: Final = "said_beside_results"
 """The reason for keeping the user's words beside tool results."""

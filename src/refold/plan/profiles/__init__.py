@@ -9,13 +9,13 @@ from importlib import import_module
 from types import MappingProxyType
 from typing import Final, Protocol
 
+from refold.messages.folds import Plan
 from refold.messages.message import Message
+from refold.messages.token_count import CountedTexts
 from refold.notation.spelling import PLAIN, Spelling
 from refold.options import Options, Profile
-from refold.plan.fold import Plan
 from refold.plan.shorten import ACTS, SummaryRules
 from refold.plan.text_cache import TextCache
-from refold.plan.token_count import CountedTexts
 
 NO_PINS: Final[Mapping[int, str]] = MappingProxyType({})
 

@@ -6,15 +6,15 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from refold.codecs.shown import Shown
+from refold.messages.folds import Plan
 from refold.messages.message import Message
+from refold.messages.untouchable import find_untouchable
 from refold.options import Options
-from refold.plan.fold import Plan
 from refold.plan.layout import YIELDING
 from refold.plan.profiles import NO_PINS, BudgetTask, Preset
 from refold.plan.recode import plan_lossless, recode
 from refold.plan.rules import RunContext
 from refold.plan.text_cache import TextCache
-from refold.plan.untouchable import find_untouchable
 
 
 def find_whole(

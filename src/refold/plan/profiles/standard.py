@@ -15,12 +15,13 @@ from typing import Final
 from refold.codecs import Codec
 from refold.codecs.shown import Shown
 from refold.lazy import Lazy
+from refold.messages.folds import SUMMARIZED, Outcome, Plan
 from refold.messages.message import Message
+from refold.messages.token_count import count_plan
 from refold.notation.recognize import body_of
 from refold.options import Options
 from refold.plan.by_rules import find_pastes, fold_prose, rules_of
 from refold.plan.conversation import Conversation, item_relevance
-from refold.plan.fold import SUMMARIZED, Outcome, Plan
 from refold.plan.layout import YIELDING, Key
 from refold.plan.minimal import plan_minimal
 from refold.plan.profiles import NO_PINS, BudgetTask, Preset
@@ -38,7 +39,6 @@ from refold.plan.relevance import Weights, learned_weights
 from refold.plan.rules import RunContext
 from refold.plan.selection import Selection
 from refold.plan.text_cache import TextCache
-from refold.plan.token_count import count_plan
 from refold.plan.writing import Line, write_digest
 
 

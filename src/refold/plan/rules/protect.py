@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Final
 
 from refold.messages.message import Message
-from refold.options import Pin
+from refold.messages.untouchable import is_pinned
 from refold.plan.draft import Draft, Keep, RunContext, Verdict
 
 _SURELY_LONG: Final = 1_000
@@ -45,9 +45,3 @@ def protection(message: Message, text: str, context: RunContext) -> str | None:
 def _is_short(text: str, context: RunContext) -> bool:
     rules = context.text_cache.rules
     return len(text) < _SURELY_LONG and rules.measure(text) < rules.short_text
-
-
-def is_pinned(message: Message, pins: Sequence[Pin]) -> bool:
-    """Tell whether the caller has pinned *message*."""
-    names = (message.id, f"role:{message.role}") if pins else ()
-    return any(pin in names if isinstance(pin, str) else bool(pin(message.wire)) for pin in pins)

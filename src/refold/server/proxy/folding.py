@@ -23,9 +23,9 @@ from typing import Any, Final
 from refold.conversation.session import Session
 from refold.errors import RefoldError, describe
 from refold.integrations.choices import CheckedChoices
+from refold.messages.provider import is_bound
 from refold.messages.wire import spell
 from refold.notation.marks import show_handle
-from refold.plan.provider import is_bound
 from refold.scan.tokens.choose import counter_for
 from refold.server.originals import enter_shown
 from refold.server.proxy.apis import api_called

@@ -6,8 +6,8 @@ from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from refold.messages.folds import Fold
 from refold.messages.message import Call, Message
-from refold.plan.fold import Fold
 from refold.scan.tokens.counter import ForgivingCounter, TokenCounter
 
 MESSAGE_OVERHEAD = 4

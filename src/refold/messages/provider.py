@@ -11,16 +11,16 @@ import re
 from collections.abc import Container, Iterator, Sequence
 from typing import Final
 
+from refold.messages.folds import SUMMARIZED, Fold, Outcome, Plan, kept_fold
 from refold.messages.formats import find_format
 from refold.messages.formats.base import Sides
 from refold.messages.formats.chat import PLAIN
 from refold.messages.handles import anchor_of, handle_of
 from refold.messages.message import Message
 from refold.messages.provenance import find_anchors
+from refold.messages.untouchable import words_beside_results
 from refold.notation.marks import Stretch, digest, excerpt, put_handle
 from refold.options import ThinkingWay
-from refold.plan.fold import SUMMARIZED, Fold, Outcome, Plan, kept_fold
-from refold.plan.untouchable import words_beside_results
 
 _ASSISTANT: Final = "assistant"
 _USER: Final = "user"

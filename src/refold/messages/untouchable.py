@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 
 from refold.errors import ConfigError
+from refold.messages.blocks import open_calls
 from refold.messages.formats import find_task
 from refold.messages.message import Message
 from refold.notation.recognize import is_digest
 from refold.options import Options, Pin, PreservePattern
-from refold.plan.blocks import open_calls
-from refold.plan.rules.protect import is_pinned
 
 
 def find_untouchable(
@@ -117,3 +116,9 @@ def find_pinned(messages: Sequence[Message], pins: Sequence[Pin]) -> dict[int, s
     found.update((m.index, "pinned") for m in messages if is_pinned(m, pins))
     # Turns with words are found, with their own reasons, by `find_untouchable`.
     return {i: why for i, why in found.items() if why == "pinned" or not has_words(messages[i])}
+
+
+def is_pinned(message: Message, pins: Sequence[Pin]) -> bool:
+    """Tell whether the caller has pinned *message*."""
+    names = (message.id, f"role:{message.role}") if pins else ()
+    return any(pin in names if isinstance(pin, str) else bool(pin(message.wire)) for pin in pins)

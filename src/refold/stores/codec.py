@@ -75,11 +75,14 @@ def encode_key(key: str) -> bytes:
 
 
 def decode_key(raw: bytes) -> str:
-    """Undo `encode_key`."""
+    """Undo `encode_key`; raise `StoreError` for bytes that it never returns."""
     end = len(raw) - DIGEST_CHARS // 2
-    if end > 0 and raw[end - 1] == _DIGEST_MARK:
-        return raw[: end - 1].decode("utf-8", "surrogatepass") + raw[end:].hex()
-    return raw.decode("utf-8", "surrogatepass")
+    has_digest = end > 0 and raw[end - 1] == _DIGEST_MARK
+    text, digest = (raw[: end - 1], raw[end:].hex()) if has_digest else (raw, "")
+    try:
+        return text.decode("utf-8", "surrogatepass") + digest
+    except UnicodeDecodeError as error:
+        raise StoreError(f"the store is damaged: {raw!r} is no key of refold's") from error
 
 
 def encode_prefix(prefix: str) -> bytes:
@@ -214,6 +217,8 @@ def pack(key: bytes, data: bytes, how: Compression = "zlib") -> bytes:
 
 def unpack(key: bytes, record: bytes) -> bytes:
     """Undo `pack`; raise `ValueError` if the record is damaged or was stored under another key."""
+    if not isinstance(record, bytes):  # a damaged row, or one of another program
+        raise ValueError(f"it is {type(record).__name__}, not bytes")
     kind, digest, body = record[:1], record[1:_HEAD], record[_HEAD:]
     if kind == _PLAIN:
         data = body

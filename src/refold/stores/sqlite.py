@@ -25,7 +25,7 @@ from refold.stores.codec import (
     removable,
     span,
 )
-from refold.stores.sqlite_file import explain, open_file, roll_back
+from refold.stores.sqlite_file import FAILURES, explain, open_file, roll_back
 
 _KEYS_PER_QUERY: Final = 500  # old SQLite builds allow 999 variables in one statement
 _ROWS_PER_QUERY: Final = 1_000
@@ -38,7 +38,7 @@ _INSERT: Final = (
 _KEEP: Final = _INSERT + "NOTHING"
 _REMOVE: Final = (
     "DELETE FROM original WHERE key IN (SELECT key FROM original WHERE key >= ? AND key < ? "
-    "AND written_at < ? LIMIT ?) RETURNING length(key) + length(value)"
+    "AND written_at < ? LIMIT ?) RETURNING length(key) + ifnull(length(value), 0)"
 )
 _KEEP_AND_RENEW: Final = _INSERT + "UPDATE SET written_at = max(written_at, excluded.written_at)"
 
@@ -130,6 +130,9 @@ class SqliteStore(OpenStore):
             with self._using("read") as connection:
                 rows = connection.execute(query, (last, high, _ROWS_PER_QUERY)).fetchall()
             for key, size, written_at in rows:
+                if size is None or not isinstance(written_at, float):
+                    why = f"the record of {decode_key(key)!r} is damaged; restore a backup"
+                    raise store_error("read", self._path, why)
                 yield Entry(decode_key(key), size, written_at)
             if len(rows) < _ROWS_PER_QUERY:
                 return
@@ -219,7 +222,7 @@ class SqliteStore(OpenStore):
                 raise store_error(doing, self._path, "it is closed; open a new SqliteStore")
             try:
                 yield self._connection
-            except (sqlite3.Error, OverflowError) as error:  # OverflowError: a value above 2 GB
+            except FAILURES as error:
                 raise explain(error, doing=doing, path=self._path) from error
 
     def _check_writable(self) -> None:

@@ -53,9 +53,15 @@ _ADVICE: Final = {
 }
 
 
+FAILURES: Final = (sqlite3.Error, OverflowError, MemoryError, UnicodeError)
+"""What SQLite raises. The last two also stand for damage: a size that no value has, a schema or a
+message that is not UTF-8. `OverflowError` is a value above 2 GB."""
+
+
 def explain(error: Exception, *, doing: str, path: Path) -> StoreError:
     """Return a `StoreError` that says what failed, where, and what to do about it."""
-    code: int | None = getattr(error, "sqlite_errorcode", None)
+    is_damage = isinstance(error, MemoryError | UnicodeError)
+    code = sqlite3.SQLITE_CORRUPT if is_damage else getattr(error, "sqlite_errorcode", None)
     # The low byte is the family; the rest only says which part of SQLite noticed.
     advice = _ADVICE.get(code & 0xFF) if code is not None else None
     detail = f"{advice} ({error})" if advice else str(error)
@@ -95,7 +101,7 @@ def open_file(path: Path, *, read_only: bool = False) -> sqlite3.Connection:
             connection.execute(f"PRAGMA wal_autocheckpoint = {_CHECKPOINT_PAGES}")
             _prepare_schema(connection, path)
             _enter_wal_mode(connection)
-    except sqlite3.Error as error:
+    except FAILURES as error:
         connection.close()
         raise explain(error, doing="open", path=path) from error
     except BaseException:
@@ -112,7 +118,7 @@ def copy_entries(source: Path, target: Path) -> None:
             new.execute("BEGIN IMMEDIATE")
             new.executemany("INSERT INTO original VALUES (?, ?, ?) ON CONFLICT DO NOTHING", rows)
             new.execute("COMMIT")
-        except sqlite3.Error as error:
+        except FAILURES as error:
             raise explain(error, doing=f"copy {str(source)!r} to", path=target) from error
 
 

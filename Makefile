@@ -2,9 +2,7 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
-COMPILED := build/compiled
 LIGHT := agno anthropic langchain openai openai_agents pydantic_ai
-SCANNED := forms plan/test_item_index.py kinds/test_errors.py detectors scan plan/shorten plan/test_quality.py properties cli/test_commands.py
 HEAVY := adk agent_framework haystack litellm llama_index strands
 FRAMEWORKS := build/frameworks
 BROWSER := build/browser
@@ -14,9 +12,8 @@ SDKS := build/sdks
 CLIENTS := build/clients
 # Tests start hundreds of processes: each would compile the sources anew where bytecode is not kept.
 KEPT := PYTHONDONTWRITEBYTECODE= PYTHONPYCACHEPREFIX=$(CURDIR)/build/bytecode
-SOURCES  := $(shell find src/refold csrc -name '*.py' -o -name '*.[ch]')
 
-.PHONY: demo test test-bench test-compiled test-integrations test-integrations-light test-integrations-heavy test-model test-browser lint docs bench clean wheels test-stores test-batch demo-serve test-sdks test-clients
+.PHONY: demo test test-bench test-integrations test-integrations-light test-integrations-heavy test-model test-browser lint docs bench clean wheel test-stores test-batch demo-serve test-sdks test-clients
 
 demo: $(VENV)/installed
 	@$(BIN)/refold demo
@@ -34,14 +31,9 @@ test: $(VENV)/installed-test
 test-bench: $(VENV)/installed-test
 	$(KEPT) $(BIN)/python -m pytest -n auto -m campaign tests/bench
 
-# What the scanner in C does, against plain Python: a wheel in an environment of its own, and the
-# tests of all that asks the scanner, of whole conversations, and of both forms byte for byte.
-test-compiled: $(COMPILED)/installed
-	$(COMPILED)/bin/python -m pytest -n auto $(SCANNED:%=tests/%)
-
-# A manylinux wheel for each Python that is found, and one without the scanner for all others.
-wheels:
-	.ci/wheels
+# The one wheel, which any Python takes, in dist/.
+wheel: $(VENV)/installed
+	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist .
 
 # The stores on real servers, which these start themselves: apt-get install postgresql redis-server
 # pgbouncer. What is not installed is skipped, and said.
@@ -104,12 +96,11 @@ docs: build/docs-tools/installed
 	build/docs-tools/bin/python docs/check_site.py build/docs
 	@echo "the site is in build/docs/index.html"
 
-bench: $(VENV)/installed $(COMPILED)/installed
-	$(BIN)/python bench/speed.py --compiled $(COMPILED)/bin/python
-	$(COMPILED)/bin/python bench/adversarial.py
+bench: $(VENV)/installed
+	$(BIN)/python bench/speed.py
+	$(BIN)/python bench/adversarial.py
 	$(BIN)/python bench/adversarial.py --derived patterns
 	$(BIN)/python bench/adversarial.py --derived paths
-	$(COMPILED)/bin/python bench/adversarial.py --derived paths
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info src/*.egg-info
@@ -117,9 +108,6 @@ clean:
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "refold needs Python 3.11 or newer; try: make $(MAKECMDGOALS) PYTHON=python3.12"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
-
-# What is installed for editing has no scanner: it would hide every later edit of its sources.
-export REFOLD_COMPILE ?= 0
 
 $(VENV)/installed: $(BIN)/python pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
@@ -175,10 +163,4 @@ $(CLIENTS)/installed: pyproject.toml
 	$(PYTHON) -m venv $(CLIENTS)
 	$(CLIENTS)/bin/python -m pip install --quiet --disable-pip-version-check -e '.[test,clients-test]'
 	npm install --silent --no-save --prefix $(CLIENTS) @openai/codex@0.166.0
-	@touch $@
-
-$(COMPILED)/installed: pyproject.toml setup.py $(SOURCES)
-	rm -rf build/lib* build/temp*
-	$(PYTHON) -m venv $(COMPILED)
-	REFOLD_COMPILE=1 $(COMPILED)/bin/python -m pip install --quiet --disable-pip-version-check '.[test]'
 	@touch $@

@@ -16,8 +16,8 @@ import numpy as np
 from scipy.optimize import nnls  # type: ignore[import-untyped, import-not-found, unused-ignore]
 
 from estimator_texts import KINDS
-from refold.scan.plain_bytes import pair_codes
 from refold.scan.tokens import estimate
+from refold.scan.tokens.estimate import pair_codes
 
 Matrix = Any
 MIN_TOKENS: Final = 20

@@ -3,9 +3,7 @@
 `record` writes the digests of the sources as they are; `compare` folds everything again and names
 the cases that differ. Conversations are generated, and with DATA_DIR recorded ones come on top: 300
 and more together. The quick subset is recorded in `tests/recorded.json`, which the tests compare: a
-change that is meant to show is recorded there anew, and its commit says why. The running form is
-what is measured: record without `refold._scan`, build it, and compare, and the two forms are held
-against each other.
+change that is meant to show is recorded there anew, and its commit says why.
 
 examples:
   python bench/golden.py record before.json --data DATA_DIR
@@ -34,7 +32,6 @@ from provider_shapes import anthropic, bedrock, gemini, responses
 from records import Messages, read_records
 from refold import RefoldError, Result, Session, compress
 from refold.llm.summarizers import Redacting
-from refold.native import scanner
 from refold.scan.tokens.estimate import estimate_tokens
 from stretches import make_talk
 
@@ -178,8 +175,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     with multiprocessing.Pool(arguments.workers) as pool:
         for digests in pool.imap(digest_all, jobs):
             now |= digests
-    form = "interpreted" if scanner is None else "with the scanner"
-    what = f"{len(now):,} cases of {len(now) // len(WAYS)} conversations, {form}"
+    what = f"{len(now):,} cases of {len(now) // len(WAYS)} conversations"
     if arguments.action == "record":
         arguments.file.write_text(json.dumps(now, indent=0, ensure_ascii=False))
         print(f"recorded {what}")

@@ -219,7 +219,7 @@ def _is_in(root: Path, frame: FrameType) -> bool:
 
 
 def _sources_only(root: Path) -> Any:
-    """Return a hook that finds sources in the package even where compiled modules lie beside."""
+    """Return a hook that finds sources in the package."""
     make = FileFinder.path_hook((SourceFileLoader, [".py"]))
 
     def hook(path: str) -> Any:

@@ -7,7 +7,7 @@ tells its own noise, and the CPU time of the median run. MB are megabytes of tex
 
 examples:
   python bench/speed.py
-  python bench/speed.py --compiled build/compiled/bin/python --check
+  python bench/speed.py --other ../before/.venv/bin/python --check
   python bench/speed.py --megabytes 1 --runs 5 --data DIR --peer "node other-compressor.js"
   python bench/speed.py --megabytes 0.2 --data-megabytes 0.2 --runs 1 --instructions
 
@@ -22,7 +22,7 @@ import gzip
 import json
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from itertools import chain, zip_longest
@@ -40,12 +40,9 @@ _SPEEDS: Final = (
 )
 """The jobs of a worker that are told in MB/s."""
 _MIN_SPEED: Final = {
-    ("plain", "compiled"): 40.0,
-    ("plain", "interpreted"): 5.0,
-    ("standard", "compiled"): 15.0,
-    ("standard", "interpreted"): 4.0,
-    ("lossless", "compiled"): 15.0,
-    ("lossless", "interpreted"): 4.0,
+    "plain": 5.0,
+    "standard": 4.0,
+    "lossless": 4.0,
 }
 """Promised of the generated conversation; `_ANYWHERE` of recorded ones, too."""
 _ANYWHERE: Final = frozenset({"standard", "lossless"})
@@ -63,7 +60,7 @@ class Row:
     """One figure, measured several times, and what was promised of its median."""
 
     corpus: str
-    form: str
+    python: str
     name: str
     unit: str
     median: float
@@ -78,13 +75,13 @@ class Row:
 def main(argv: Sequence[str] | None = None) -> int:
     """Measure everything and print the table; with --check, 1 if a promise is not kept."""
     arguments = _parse(argv)
-    pythons = [sys.executable, *arguments.compiled]
+    pythons = {"this": sys.executable}
+    for number, python in enumerate(arguments.other, 1):
+        pythons[f"other {number}"] = python
     rows: list[Row] = []
-    forms = ["interpreted", "compiled"]
     for corpus, conversations in _corpora(arguments):
         rows += _measure(corpus, conversations, pythons, arguments)
-        forms = list(dict.fromkeys(row.form for row in rows))
-    rows += _import_rows(pythons, forms, arguments)
+    rows += _import_rows(pythons, arguments)
     print(json.dumps([asdict(row) for row in rows], indent=2) if arguments.json else _table(rows))
     return int(arguments.check and not all(row.is_kept for row in rows))
 
@@ -108,11 +105,11 @@ def _parse(argv: Sequence[str] | None) -> argparse.Namespace:
     )
     parser.add_argument("--data-megabytes", type=float, default=5.0, help="of those at most (5)")
     parser.add_argument(
-        "--compiled",
+        "--other",
         action="append",
         default=[],
         metavar="PYTHON",
-        help="another Python with the package, such as its compiled form, side by side",
+        help="another Python with the package, such as an earlier version of it, side by side",
     )
     parser.add_argument("--peer", metavar="COMMAND", help="another compressor, in the same run")
     parser.add_argument(
@@ -175,7 +172,7 @@ def text_bytes(messages: Messages) -> int:
 def _measure(
     corpus: str,
     conversations: list[Messages],
-    pythons: Sequence[str],
+    pythons: Mapping[str, str],
     arguments: argparse.Namespace,
 ) -> Iterator[Row]:
     size = sum(map(text_bytes, conversations))
@@ -187,10 +184,10 @@ def _measure(
         file.write_text(json.dumps(conversations), encoding="utf-8")
         options = ["--session-messages", str(arguments.session_messages)]
         options += ["--cpu"] if arguments.cpu else []
-        forms = [stack.enter_context(Form(python, file, *options)) for python in pythons]
-        for number, form in enumerate(forms[1:], 2):
-            if form.form in [other.form for other in forms[: number - 1]]:
-                form.name = f"{form.form} {number}"
+        forms = [
+            stack.enter_context(Form(name, python, file, *options))
+            for name, python in pythons.items()
+        ]
         cpu = arguments.cpu
         peer = Peer(arguments.peer, conversations, cpu=cpu) if arguments.peer else None
         for run in range(arguments.runs):
@@ -204,7 +201,7 @@ def _measure(
             for job in _MEMORY:
                 form.run(job)
         if arguments.instructions:
-            yield from _instruction_rows(zip(pythons, forms, strict=True), corpus, file, size)
+            yield from _instruction_rows(pythons, forms, corpus, file, size)
     for form in forms:
         yield from _speed_rows(form, corpus, size)
         if is_long:
@@ -229,7 +226,7 @@ def _speed_rows(form: Form, corpus: str, size: int) -> Iterator[Row]:
     for job in _SPEEDS:
         speeds = [size / 1e6 / seconds for seconds in form.seconds[job]]
         is_promised = corpus == "generated" or job in _ANYWHERE
-        limit = _MIN_SPEED.get((job, form.form)) if is_promised else None
+        limit = _MIN_SPEED.get(job) if is_promised else None
         cpu = median(form.cpu[job])
         yield _row(corpus, form.name, job, "MB/s", speeds, at_least=limit, cpu_seconds=cpu)
     for job, most in _MAX_TIMES_PLAIN.items():
@@ -238,11 +235,11 @@ def _speed_rows(form: Form, corpus: str, size: int) -> Iterator[Row]:
 
 
 def _instruction_rows(
-    forms: Iterable[tuple[str, Form]], corpus: str, file: Path, size: int
+    pythons: Mapping[str, str], forms: Sequence[Form], corpus: str, file: Path, size: int
 ) -> Iterator[Row]:
-    for python, form in forms:
+    for form in forms:
         _say(f"{corpus}: counting instructions, {form.name}")
-        counted = count_instructions(python, file, _COUNTED)
+        counted = count_instructions(pythons[form.name], file, _COUNTED)
         if not counted:
             _say("neither perf nor valgrind counts instructions here")
         for job, count in counted.items():
@@ -256,11 +253,9 @@ def _peer_rows(peer: Peer, forms: Sequence[Form], corpus: str, size: int) -> Ite
         yield _row(corpus, form.name, "times as fast as peer", "×", ratios)
 
 
-def _import_rows(
-    pythons: Sequence[str], forms: Sequence[str], arguments: argparse.Namespace
-) -> Iterator[Row]:
+def _import_rows(pythons: Mapping[str, str], arguments: argparse.Namespace) -> Iterator[Row]:
     _say("importing")
-    for form, python in zip(forms, pythons, strict=False):
+    for form, python in pythons.items():
         for name, times in time_imports(python, arguments.runs, cpu=arguments.cpu).items():
             limit = _MAX_IMPORT_MS if name == "import refold" else None
             yield _row("", form, name, "ms", times, at_most=limit)
@@ -285,7 +280,7 @@ def _row(
         promise, is_kept = f"≤ {at_most:g}", middle <= at_most
     return Row(
         corpus=corpus,
-        form=form,
+        python=form,
         name=name,
         unit=unit,
         median=middle,
@@ -299,14 +294,25 @@ def _row(
 
 def _table(rows: Sequence[Row]) -> str:
     header = [
-        *("corpus", "form", "what", "median", "least", "most", "unit", "CPU s", "promised", "kept")
+        *(
+            "corpus",
+            "python",
+            "what",
+            "median",
+            "least",
+            "most",
+            "unit",
+            "CPU s",
+            "promised",
+            "kept",
+        )
     ]
     return draw(
         header,
         [
             [
                 row.corpus,
-                row.form,
+                row.python,
                 row.name,
                 row.median,
                 row.least,

@@ -1,4 +1,4 @@
-"""Processes that `bench/speed.py` measures: forms of the package, peers, and imports."""
+"""Processes that `bench/speed.py` measures: Pythons with the package, peers, and imports."""
 
 from __future__ import annotations
 
@@ -22,9 +22,10 @@ _IMPORTS: Final[Mapping[str, str]] = {
 
 
 class Form:
-    """A Python with one form of the package, warmed up on one corpus."""
+    """A Python with the package, warmed up on one corpus."""
 
-    def __init__(self, python: str, corpus: Path, *options: str) -> None:
+    def __init__(self, name: str, python: str, corpus: Path, *options: str) -> None:
+        self.name = name
         self._command = [python, str(_WORKER), str(corpus), *options]
         self.seconds: dict[str, list[float]] = {}
         """What each run of each job took; bytes where it is about memory."""
@@ -35,7 +36,7 @@ class Form:
         self._process = subprocess.Popen(
             self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
-        self.name = self.form = str(self._answer()["form"])
+        self._answer()
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -1,4 +1,4 @@
-"""The measured side of `bench/speed.py`: one process per form of the package.
+"""The measured side of `bench/speed.py`: one process per Python with the package.
 
 Reads a file of conversations, then one job a line from standard input, and answers each with one
 line of JSON: seconds by the clock, and seconds of CPU time of everything around it as well. Nothing
@@ -21,7 +21,6 @@ from typing import Any, Final
 
 import refold
 from generate import Messages, generate_messages
-from refold.native import scanner
 
 _TURNS_A_RUN: Final = 40
 _MAX_RUNS: Final = 20
@@ -148,8 +147,7 @@ def main() -> int:
         arguments.session_messages,
     )
     worker.warm_up()
-    form = "interpreted" if scanner is None else "compiled"
-    print(json.dumps({"form": form}), flush=True)
+    print(json.dumps({"ready": True}), flush=True)
     for line in sys.stdin:
         began = time.process_time()
         seconds = worker.jobs[line.strip()]()

@@ -5,12 +5,9 @@ from __future__ import annotations
 import gc
 import os
 from collections.abc import Generator
-from itertools import groupby
 
 import pytest
 from hypothesis import HealthCheck, settings
-
-from refold.native import scanner
 
 settings.register_profile(
     "refold",
@@ -35,18 +32,3 @@ def pytest_collection() -> Generator[None, object, object]:
     finally:
         gc.freeze()
         gc.enable()
-
-
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Where the scanner is not built, let one skip per module stand for all of its comparisons."""
-    if scanner is not None:
-        return
-    compared = [item for item in items if item.get_closest_marker("scanner")]
-    left_out: set[pytest.Item] = set()
-    for _, group in groupby(compared, key=lambda item: item.path):
-        first, *others = group
-        reason = f"no scanner built, {1 + len(others)} comparisons left out: make test-compiled"
-        first.add_marker(pytest.mark.skip(reason=reason))
-        left_out.update(others)
-    config.hook.pytest_deselected(items=[*left_out])
-    items[:] = [item for item in items if item not in left_out]

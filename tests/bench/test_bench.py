@@ -168,7 +168,7 @@ def test_speed_measures_everything_beside_a_peer(tmp_path: Path) -> None:
     done = run(
         *("speed.py", "--megabytes", "0.005", "--runs", "1", "--json", "--cpu"),
         *("--data", str(tmp_path), "--peer", f"{sys.executable} {peer}"),
-        *("--compiled", sys.executable, "--session-messages", "10"),
+        *("--other", sys.executable, "--session-messages", "10"),
     )
     assert done.returncode == 0, done.stderr
     rows = json.loads(done.stdout)
@@ -196,14 +196,8 @@ def test_speed_prefers_recorded_runs_of_agents(tmp_path: Path) -> None:
     assert f"recorded: {len(COPIES)} messages" in done.stderr
 
 
-def test_parts_add_up_to_the_whole() -> None:
-    done = run("parts.py", "--megabytes", "0.05", "--runs", "1")
-    costs = [float(line.split()[-1].replace(",", "")) for line in done.stdout.splitlines()[2:]]
-    assert costs[-1] == pytest.approx(sum(costs[:-1]), abs=0.1)
-
-
 @pytest.mark.parametrize(
-    "script", ["vectors.py", "adversarial.py", "corpus.py", "generate.py", "parts.py", "speed.py"]
+    "script", ["vectors.py", "adversarial.py", "corpus.py", "generate.py", "speed.py"]
 )
 def test_help_shows_examples(script: str) -> None:
     done = run(script, "--help")

@@ -13,7 +13,6 @@ import pytest
 import refold as library
 from refold.cli import COMMANDS
 from refold.cli.demo import SESSION
-from refold.native import scanner
 from tests.cli.conftest import Refold
 from tests.cli.session import chat, jsonl, prose
 
@@ -30,8 +29,7 @@ def file(tmp_path: Path) -> Path:
 def test_version_and_module() -> None:
     run = [sys.executable, "-m", "refold", "--version"]
     done = subprocess.run(run, capture_output=True, text=True, check=True)
-    form = "interpreted" if scanner is None else "compiled"
-    assert done.stdout == f"refold {library.__version__} ({form})\n"
+    assert done.stdout == f"refold {library.__version__}\n"
 
 
 @pytest.mark.parametrize("command", [None, *COMMANDS])

@@ -1,14 +1,13 @@
-"""A detector is asked by what it needs, alike in both forms, also one that C knows nothing of."""
+"""A detector is asked by what it needs, also one that a caller adds."""
 
 from __future__ import annotations
 
 import re
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from tests.conversations import texts
-from tests.native import needs_scanner, the_scanner
 
 from refold.detectors import DETECTORS, DetectorTable, detect
 from refold.detectors.base import Detector, pattern_finder
@@ -32,7 +31,6 @@ CRATE = Detector(reason="crate", hard=False, find=pattern_finder(re.compile("cra
 ADDED = ("shelf", "parcel", "crate")
 MORE = (SHELF, PARCEL, CRATE)
 TABLE = DetectorTable((*DETECTORS, *MORE))
-INTERPRETED = DetectorTable((*DETECTORS, *MORE), None)
 
 PIECES = st.lists(
     st.sampled_from(
@@ -50,12 +48,10 @@ PIECES = st.lists(
 @pytest.mark.parametrize("around", ["", "So it was. ", "See `x` at 5 km: ", "一二三"])
 def test_a_detector_that_was_added_is_asked(around: str) -> None:
     text = f"{around} parcel 7, crate 12, §AB-7 {around}"
-    for table in (TABLE, INTERPRETED):
-        assert table.detect(text).reasons[-3:] == ADDED
-        assert table.detect(text).hard[-2:] == ("shelf", "parcel")
-        assert table.detect_hard(text).hard[-2:] == ("shelf", "parcel")
-        assert "crate 12" in table.soft_texts(text)
-        assert "crate 12" in table.soft_texts(text, table.detect_hard(text))
+    assert TABLE.detect(text).reasons[-3:] == ADDED
+    assert TABLE.detect(text).hard[-2:] == ("shelf", "parcel")
+    assert TABLE.detect_hard(text).hard[-2:] == ("shelf", "parcel")
+    assert "crate 12" in TABLE.soft_texts(text)
 
 
 @given(texts(), st.sampled_from(("", " parcel 7", " crate 12")))
@@ -65,18 +61,9 @@ def test_a_detector_more_changes_nothing_for_the_others(text: str, more: str) ->
     assert ("parcel" in found) == ("parcel" in more)
 
 
-@needs_scanner
-@settings(max_examples=100)
-@given(st.one_of(texts(), PIECES))
-def test_both_forms_say_the_same(text: str) -> None:
-    compiled = DetectorTable((*DETECTORS, *MORE), the_scanner())
-    assert compiled.detect(text).reasons == INTERPRETED.detect(text).reasons
-    assert compiled.soft_texts(text) == INTERPRETED.soft_texts(text)
-
-
 @example("Proof:")
 @given(PIECES)
 def test_nothing_is_ruled_out_that_is_found(text: str) -> None:
-    view = TextView(text)  # it sees all words, also those that nobody declares
+    view = TextView(text)
     found = tuple(one.reason for one in (*DETECTORS, *MORE) if any(True for _ in one.find(view)))
     assert TABLE.detect(text).reasons == found

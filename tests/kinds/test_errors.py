@@ -7,13 +7,10 @@ import re
 from itertools import product
 
 import pytest
-from tests.native import needs_scanner, the_scanner
 from tests.pieces import pieces_of
 
 from refold.kinds import KINDS, kind_of, split
-from refold.kinds._error_patterns import ANY_NEEDLE, FOREIGN_NEEDLES, NEEDLES, NEEDS
-from refold.scan.prefilter import Prefilter, make_test
-from refold.scan.view import TextView
+from refold.kinds._error_patterns import ANY_NEEDLE, FOREIGN_NEEDLES, NEEDLES
 
 NAMES = [kind.name for kind in KINDS]
 
@@ -323,18 +320,3 @@ def test_no_needle_is_overlooked(needle: str) -> None:
 def test_a_line_that_reads_like_the_head_of_rows_is_a_line(kind: str, line: str) -> None:
     for text in (f"before\n{line}", f"before\n{line}\nafter\n", f"a\n{line}\n{line}\nfailed|1"):
         assert split(text, kind).ends[-1] == len(text)
-
-
-@pytest.mark.parametrize("needle", [*filter(str.isascii, NEEDLES)])
-def test_no_text_with_a_needle_is_ruled_out(needle: str) -> None:
-    may_hold = make_test(NEEDS)
-    assert all(may_hold(TextView(f"ok {text}")) for text in (needle, needle.upper()))
-    assert not may_hold(TextView("All is well."))
-
-
-@needs_scanner
-def test_the_scanner_lets_every_needle_through() -> None:
-    prefilter = Prefilter([NEEDS], the_scanner())
-    for needle in filter(str.isascii, NEEDLES):
-        assert prefilter.scan(f"ok {needle.title()}") & prefilter.mask(NEEDS)
-    assert not prefilter.scan("All is well.") & prefilter.mask(NEEDS)

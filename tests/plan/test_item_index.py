@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from itertools import accumulate
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refold.plan.item_index import ItemIndex, ScannedIndex, Voice, start_index
+from refold.plan.item_index import ItemIndex, Voice
 from refold.scan.items import Shape, find_items, shape_of
-from tests.native import needs_scanner
 
 _ITEMS = ("src/a.py", "harbour", "#W42", "the", "ok", "数据", "user_id")
 _turns = st.lists(
@@ -30,7 +28,7 @@ def add_text(index: ItemIndex, turn: int, voice: Voice, text: str) -> tuple[int,
 
 @given(_turns)
 def test_the_columns_say_what_was_heard(turns: list[tuple[Voice, list[str]]]) -> None:
-    index = start_index()
+    index = ItemIndex()
     for number, (voice, items) in enumerate(turns):
         add_text(index, number, voice, " ".join(items))
     stats = index.stats()
@@ -50,7 +48,7 @@ def test_the_columns_say_what_was_heard(turns: list[tuple[Voice, list[str]]]) ->
 
 
 def test_one_turn_may_be_heard_in_several_texts() -> None:
-    index = start_index()
+    index = ItemIndex()
     add_text(index, 0, Voice.ASSISTANT, "harbour")
     add_text(index, 0, Voice.CALL, "harbour src/a.py")
     stats = index.stats()
@@ -62,7 +60,7 @@ def test_one_turn_may_be_heard_in_several_texts() -> None:
 
 @given(st.lists(st.text(st.sampled_from("aB1_#$@~./+-é数かハ \n,:(\"'"), min_size=1, max_size=90)))
 def test_hearing_finds_the_items_of_a_text(texts: list[str]) -> None:
-    index = start_index()
+    index = ItemIndex()
     found = [add_text(index, n, Voice.USER, text) for n, text in enumerate(texts)]
     stats = index.stats()
     for text, (count, rows) in zip(texts, found, strict=True):
@@ -76,7 +74,7 @@ def test_hearing_finds_the_items_of_a_text(texts: list[str]) -> None:
 
 def test_each_piece_has_its_own_items() -> None:
     text = "harbour src/a.py the harbour — 数据库 #W42"
-    index = start_index()
+    index = ItemIndex()
     counts, shown = index.add_text(0, Voice.USER, text, [17, 20, 28, len(text)])
     number = index.stats().number
     wanted = [["harbour", "src/a.py"], [], ["harbour"], ["数据", "据库", "#W42"]]
@@ -96,16 +94,3 @@ _pieces = st.lists(
         st.text(max_size=12),
     )
 )
-
-
-@needs_scanner
-@given(st.lists(_pieces, max_size=6))
-def test_the_scanner_indexes_as_python_does(texts: list[list[str]]) -> None:
-    scanned, plain = start_index(), ItemIndex()
-    assert isinstance(scanned, ScannedIndex)
-    for number, pieces in enumerate(texts):
-        text, ends = "".join(pieces), [*accumulate(map(len, pieces))]
-        found = scanned.add_text(number // 2, 1 << number % 4, text, ends)
-        assert found == plain.add_text(number // 2, 1 << number % 4, text, ends)
-    assert scanned.stats() == plain.stats()
-    assert [*scanned.stats().number] == [*plain.stats().number]

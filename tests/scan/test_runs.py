@@ -7,8 +7,8 @@ import re
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from refold.scan.plain_bytes import plain_bytes
 from refold.scan.runs import RunTest
+from refold.scan.view import plain_bytes
 
 
 @settings(max_examples=100)

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refold.scan.plain_bytes import plain_bytes
-from refold.scan.view import Notes, TextView
+from refold.scan.view import TextView, encodable, outline, plain_bytes, undisguised
 from tests.conversations import texts
 
 anything = st.one_of(
@@ -29,17 +28,6 @@ def test_every_form_has_the_same_places(text: str) -> None:
 def test_lower_bytes_are_those_of_the_lower_text(text: str) -> None:
     view = TextView(text)
     assert view.plain_lower == plain_bytes(view.lower)
-
-
-def test_notes_keep_no_words_that_nobody_asks_for() -> None:
-    notes = Notes(declared=frozenset((b"two", b"four")))
-    assert TextView("One, two, three.", notes).words == {b"two"}
-
-
-def test_notes_are_shared_by_those_who_are_given_them() -> None:
-    notes = Notes(1, lambda bits: frozenset((b"one",) * bits))
-    assert TextView("two", notes).words == TextView("three", notes).words == {b"one"}
-    assert TextView("two").words == {b"two"}
 
 
 @given(anything)
@@ -62,3 +50,19 @@ def test_all_words_of_ascii_letters_are_seen(text: str) -> None:
 )
 def test_words_go_from_one_non_letter_to_the_next(text: str, words: set[bytes]) -> None:
     assert TextView(text).words == words
+
+
+def test_letters_that_count_as_ascii_are_written_as_such() -> None:
+    letters = re.compile("[a-z]", re.IGNORECASE)
+    beyond = "".join(map(chr, range(128, 0x3000)))
+    for char in letters.findall(beyond):
+        assert re.fullmatch(undisguised(char), char, re.IGNORECASE)
+    assert undisguised(letters.sub("", beyond)) == letters.sub("", beyond)
+
+
+def test_an_outline_shows_numbers_and_measures() -> None:
+    assert outline(b"V12 in 3.4\tGHz") == b"v00 iu 0.0 uuz"
+
+
+def test_lone_surrogates_are_replaced() -> None:
+    assert encodable("a\ud800é") == "a?é"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import codecs
 import importlib
-import importlib.util
 import os
 import sys
 from collections.abc import Mapping, Sequence
@@ -106,17 +105,10 @@ class _Commands(click.Group):
         return super().resolve_command(ctx, args)
 
 
-def _form() -> str:
-    """Return whether the scanner in C was built, without loading it."""
-    return "interpreted" if importlib.util.find_spec("refold._scan") is None else "compiled"
-
-
 @click.command(
     cls=_Commands, epilog=_EPILOG, context_settings={"help_option_names": ["-h", "--help"]}
 )
-@click.version_option(
-    refold.__version__, prog_name="refold", message=f"%(prog)s %(version)s ({_form()})"
-)
+@click.version_option(refold.__version__, prog_name="refold", message="%(prog)s %(version)s")
 def cli() -> None:
     """Fold long LLM conversations small, and unfold them again byte for byte."""
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Sequence
 from sys import maxsize
-from typing import Final
+from typing import Final, NamedTuple
 
-from refold import native
 from refold.checks import check_rows
 from refold.detectors import (
     api_key,
@@ -40,9 +39,8 @@ from refold.detectors import (
     yaml_structure,
 )
 from refold.detectors.base import Detector, Span, pattern_finder
-from refold.native import Scanner
-from refold.scan.prefilter import Prefilter, Test, make_test
-from refold.scan.view import Notes, TextView
+from refold.scan.prefilter import Test, make_test
+from refold.scan.view import TextView
 
 __all__ = [
     "DETECTORS",
@@ -93,16 +91,11 @@ _MAX_SHOWN: Final = 120
 """Findings longer than this are not listed."""
 
 
-class Findings:
+class Findings(NamedTuple):
     """The reasons seen in one text, in the order of the table."""
 
-    __slots__ = ("hard", "notes", "reasons")
-
-    def __init__(self, reasons: tuple[str, ...], hard: tuple[str, ...], notes: Notes) -> None:
-        self.reasons: Final = reasons
-        self.hard: Final = hard
-        self.notes: Final = notes
-        """What the prefilter has found out, to spare another look at the text."""
+    reasons: tuple[str, ...]
+    hard: tuple[str, ...]
 
 
 Rows = tuple[tuple[Detector, Test], ...]
@@ -110,57 +103,30 @@ Rows = tuple[tuple[Detector, Test], ...]
 
 
 class DetectorTable:
-    """Detectors in the order in which their reasons are reported, and how they are asked.
+    """Detectors in the order in which their reasons are reported, and how they are asked."""
 
-    Texts are read first for what the detectors say that they need: by the *scanner* in one pass
-    for all of them, without it for each in its turn.
-    """
-
-    def __init__(
-        self, detectors: tuple[Detector, ...], scanner: Scanner | None = native.scanner
-    ) -> None:
-        self._prefilter: Final = (
-            None if scanner is None else Prefilter([one.needs for one in detectors], scanner)
-        )
-        self._declared: Final = frozenset[bytes]().union(
-            *[one.needs.words | one.needs.also for one in detectors]
-        )
-        self._all: Final = tuple([(detector, self._test(detector)) for detector in detectors])
+    def __init__(self, detectors: tuple[Detector, ...]) -> None:
+        self._all: Final = tuple([(detector, make_test(detector.needs)) for detector in detectors])
         self._hard: Final = tuple([row for row in self._all if row[0].hard])
         self._soft: Final = tuple([row for row in self._all if not row[0].hard])
 
-    def _test(self, detector: Detector) -> Test:
-        if self._prefilter is None:
-            return make_test(detector.needs)
-        mask = self._prefilter.mask(detector.needs)
-        return lambda view: view.notes.bits & mask != 0
-
-    def _notes(self, text: str) -> Notes:
-        if self._prefilter is None:
-            return Notes(declared=self._declared)
-        return Notes(self._prefilter.scan(text), self._prefilter.words_in)
-
     def detect(self, text: str) -> Findings:
         """Name every reason to treat *text* as more than prose."""
-        notes = self._notes(text)
-        seen = _matching(self._all, TextView(text, notes))
+        seen = _matching(self._all, TextView(text))
         hard = tuple([detector.reason for detector in seen if detector.hard])
-        return Findings(tuple([detector.reason for detector in seen]), hard, notes)
+        return Findings(tuple([detector.reason for detector in seen]), hard)
 
     def detect_hard(self, text: str) -> Findings:
         """Name the hard reasons only: they alone decide."""
-        notes = self._notes(text)
-        hard = tuple([one.reason for one in _matching(self._hard, TextView(text, notes))])
-        return Findings(hard, hard, notes)
+        hard = tuple([one.reason for one in _matching(self._hard, TextView(text))])
+        return Findings(hard, hard)
 
-    def soft_texts(self, text: str, findings: Findings | None = None) -> tuple[str, ...]:
+    def soft_texts(self, text: str) -> tuple[str, ...]:
         """Return what the soft detectors find, each text once; long ones are left out, never cut.
 
-        Half a link or half a hash would be a value that the text does not hold. What is known of
-        the text already spares another look.
+        Half a link or half a hash would be a value that the text does not hold.
         """
-        notes = self._notes(text) if findings is None else findings.notes
-        view = TextView(text, notes)
+        view = TextView(text)
         told: dict[str, None] = {}
         taken: list[Span] = []
         for detector, may_see in self._soft:

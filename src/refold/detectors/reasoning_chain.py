@@ -140,6 +140,6 @@ def _at_least(count: int, found: Iterator[re.Match[str]]) -> bool:
 DETECTOR: Final = Detector(
     reason="reasoning_chain",
     hard=True,
-    needs=Needs(shapes="∴", words=_WORDS, also=_ORDINAL_WORDS | _ANALYSIS),
+    needs=Needs(shapes="∴", words=_WORDS),
     find=_find,
 )

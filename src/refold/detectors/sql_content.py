@@ -167,6 +167,6 @@ def _is_enough(seen: set[str]) -> bool:
 DETECTOR: Final = Detector(
     reason="sql_content",
     hard=True,
-    needs=Needs(words=_STRONG_WORDS | _WEAK_WORDS, also=_OTHER_WORDS),
+    needs=Needs(words=_STRONG_WORDS | _WEAK_WORDS),
     find=_find,
 )

@@ -9,7 +9,6 @@ from typing import Final
 
 from refold.kinds._lines import any_of
 from refold.kinds.base import ERROR, EXIT, WARNING, Grade
-from refold.scan.prefilter import Needs
 
 NEEDLES: Final = (
     *("error", "fail", "warn", "exception", "traceback", "panic", "fatal", "critical", "severe"),
@@ -42,21 +41,6 @@ def _from_rarest(needles: Iterable[str]) -> str:
 
 ANY_NEEDLE: Final = re.compile(_from_rarest(filter(str.isascii, NEEDLES)))
 """Finds the ASCII needles; `FOREIGN_NEEDLES` has those in other scripts."""
-_TELLING: Final = 5
-"""This many letters of a needle rule out nearly as many texts as all of them, and a dozen such
-parts fit into a machine word."""
-
-
-def _telling_part(needle: str) -> str:
-    """Return the rarest adjacent letters of *needle*, as a shape for `Needs`, in either case."""
-    starts = range(max(1, len(needle) - _TELLING + 1))
-    parts = [needle[start : start + _TELLING] for start in starts]
-    rarest = min(parts, key=lambda part: sum(map(_BY_RARITY.find, part)))
-    return "".join(f"[{re.escape(c)}{c.upper()}]" if c.isalpha() else re.escape(c) for c in rarest)
-
-
-NEEDS: Final = Needs(shapes="|".join(map(_telling_part, filter(str.isascii, NEEDLES))))
-"""What every ASCII text with a needle contains."""
 FOREIGN_NEEDLES: Final = tuple(needle for needle in NEEDLES if not needle.isascii())
 
 _NAME: Final = r"[A-Za-z_][A-Za-z0-9_.$]{0,120}+"

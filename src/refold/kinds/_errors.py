@@ -25,7 +25,6 @@ from refold.kinds._error_patterns import (
     LIBRARY,
     MAY_TELL,
     NEEDLES,
-    NEEDS,
     PLAIN_FIELD,
     judge_output,
 )
@@ -46,9 +45,7 @@ from refold.kinds.base import (
     Grade,
     Pieces,
 )
-from refold.native import scanner
 from refold.scan.patterns import TRACEBACK
-from refold.scan.prefilter import Prefilter
 
 _TO_LOWER: Final = str.maketrans(ascii_uppercase, ascii_lowercase)
 _JSON_LINES: Final = "JSON lines "
@@ -60,8 +57,6 @@ _BEFORE: Final = 160
 """Characters of a long line before a needle that are looked at."""
 _DIGITS: Final = b"0123456789"
 _PLACE: Final = attrgetter("place")
-_PREFILTER: Final = None if scanner is None else Prefilter([NEEDS], scanner)
-_NEEDED: Final = 0 if _PREFILTER is None else _PREFILTER.mask(NEEDS)
 _REMINDER: Final = "<system-reminder>"
 _REMINDER_END: Final = "</system-reminder>"
 _SUCCESS: Final = re.compile(r"<(?:returncode|exit_code)>0</[^\n]*+\n(?:<(?:output|stdout)>\n)?")
@@ -253,8 +248,6 @@ def find_in_output(text: str) -> Iterator[ErrorSpan]:
 
 def _suspects(text: str) -> list[tuple[int, int, int]]:
     """Find the lines that hold a needle: place of the needle, start and end of its line."""
-    if _PREFILTER is not None and text.isascii() and not _PREFILTER.scan(text) & _NEEDED:
-        return []  # most texts end here
     lower = text.lower()
     if len(lower) != len(text):  # a few letters grow when they become small
         lower = text.translate(_TO_LOWER)

@@ -11,7 +11,7 @@ from refold.calling import Callee
 from refold.checks import check_whole
 from refold.errors import ConfigError
 from refold.llm.summarizers.prompt import fences, make_mark
-from refold.scan.plain_bytes import encodable
+from refold.scan.view import encodable
 
 Decision = Literal["preserve", "compress"]
 AnswerFunction = Callable[[str], str | Awaitable[str]]

@@ -14,7 +14,7 @@ from refold.messages.token_count import CountedTexts
 from refold.notation.recognize import Shown, read_shown
 from refold.plan.calls import find_failed, spell_calls, subject_of
 from refold.plan.choose import Candidates
-from refold.plan.item_index import ItemStats, Voice, start_index
+from refold.plan.item_index import ItemIndex, ItemStats, Voice
 from refold.plan.layout import SHORT_TOKENS, Key, Layout, Place
 from refold.plan.pieces import ONCE, cut_text
 from refold.plan.relevance import Turn
@@ -179,7 +179,7 @@ def index_texts(
     texts: Sequence[Text], preserved: Container[str], *, talk: bool, kinds: KindTable = TABLE
 ) -> Corpus:
     """Cut and index all texts; items in messages of *preserved* roles are known."""
-    index = start_index()
+    index = ItemIndex()
     turns: list[Turn] = []
     cuts = Cuts([], [], [], [], [])
     known: set[str] = set()

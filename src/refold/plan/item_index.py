@@ -7,16 +7,7 @@ from dataclasses import dataclass
 from enum import IntFlag
 from typing import Final
 
-from refold.native import Items, scanner
-from refold.scan.items import (
-    CLASSES,
-    COMMON,
-    MAX_CHARS,
-    Shape,
-    find_items,
-    part_words,
-    shape_of,
-)
+from refold.scan.items import Shape, find_items, part_words, shape_of
 
 
 class Voice(IntFlag):
@@ -161,38 +152,3 @@ class ItemIndex:
             times=self._times,
             voices=self._voices,
         )
-
-
-class _ItemsOfWords(dict[str, list[str]]):
-    """Word, as it stands between blanks → its items; for words beyond ASCII."""
-
-    def __missing__(self, word: str) -> list[str]:
-        items = find_items(word)
-        if len(word) <= _LONG_WORD:
-            self[word] = items
-        return items
-
-
-class ScannedIndex(ItemIndex):
-    """The same, by the compiled scanner."""
-
-    def __init__(self, items: Items) -> None:
-        self._items = items
-
-    def add_text(
-        self, turn: int, voice: int, text: str, ends: list[int]
-    ) -> tuple[list[int], list[tuple[int, ...]]]:
-        """Index a text; see `ItemIndex`."""
-        return self._items.add_text(turn, voice, text, ends)
-
-    def stats(self) -> ItemStats:
-        """Return the statistics so far."""
-        return ItemStats(*self._items.columns())
-
-
-def start_index() -> ItemIndex:
-    """Return an empty index: the compiled one if there is one."""
-    if scanner is None:
-        return ItemIndex()
-    shapes = shape_of, Shape.NONE, COMMON
-    return ScannedIndex(scanner.items(CLASSES, MAX_CHARS, _ItemsOfWords(), shapes))

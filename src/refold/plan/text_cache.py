@@ -199,7 +199,7 @@ class TextCache:
         found = self._found.get(text)
         if found is None:
             soft_texts = self.tables.detectors.soft_texts
-            found = soft_texts(text, self._findings.get(text))
+            found = soft_texts(text)
             found = self._found[text] = without_secrets(text, found, soft_texts, self._hidden)
         return found
 

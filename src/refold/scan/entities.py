@@ -6,8 +6,6 @@ from collections.abc import Container, Iterator
 from itertools import islice
 from typing import NamedTuple
 
-from refold.native import Names, scanner
-from refold.scan.name_tables import scanned_names
 from refold.scan.patterns import (
     ASCII_PROPER_NAME,
     ASCII_QUANTITY,
@@ -26,7 +24,7 @@ from refold.scan.patterns import (
 def extract_entities(text: str, cap: int | None = None) -> list[str]:
     """Return the distinct entities of *text*, kind by kind, at most *cap* (default: by length)."""
     limit = entity_cap(len(text)) if cap is None else cap
-    return list(_new_names().find(text)[:limit])
+    return list(_find_names(text)[:limit])
 
 
 def entity_cap(length: int) -> int:
@@ -36,7 +34,7 @@ def entity_cap(length: int) -> int:
 
 def iter_entities(text: str) -> Iterator[str]:
     """Yield every entity of *text* once, kind by kind."""
-    return iter(_new_names().find(text))
+    return iter(_find_names(text))
 
 
 def missing_from(text: str, names: tuple[str, ...], longest: int, most: int) -> list[str]:
@@ -56,7 +54,6 @@ class NameFinder:
     """Finds the names in texts, and remembers them."""
 
     def __init__(self) -> None:
-        self._names = _new_names()
         self._known: dict[str, tuple[str, ...]] = {}
 
     def __len__(self) -> int:
@@ -67,7 +64,7 @@ class NameFinder:
         """Return the people, identifiers, quantities and places that *text* names, each once."""
         known = self._known.get(text)
         if known is None:
-            known = self._known[text] = self._names.find(text)
+            known = self._known[text] = _find_names(text)
         return known
 
     def keep_only(self, texts: Container[str]) -> None:
@@ -80,51 +77,12 @@ class NameFinder:
         """Count the names *before*, those of them *after*, and those where they were said first."""
         said = [self.find(text) for text in before.texts]
         shown = [self.find(text) for text in after.texts]
-        return self._names.count_survivors(said, before.places, shown, after.places)
-
-
-def _new_names() -> Names:
-    """Return what finds names: the scanner, or the patterns, which say the same."""
-    return PatternNames() if scanner is None else scanned_names(scanner)
-
-
-_IDENTIFIER_KINDS = ("pascal", "camel", "snake")
-
-
-class PatternNames:
-    """Finds the names in texts; remembers nothing."""
-
-    def find(self, text: str, /) -> tuple[str, ...]:
-        """Return every name in *text* once, kind by kind, in reading order."""
-        addresses, titles = addresses_and_titles(text)
-        has_dot = "." in text  # without one there is neither a file nor a version
-        found = [
-            *_proper_names(text),
-            *_identifiers(text),
-            *SHORT.findall(text),
-            *_quantities(text),
-            *(PATH.findall(text) if has_dot else ()),
-            *addresses,
-            *(VERSION.findall(text) if has_dot else ()),
-            *titles,
-        ]
-        return tuple(dict.fromkeys(found))
-
-    def count_survivors(
-        self,
-        said: list[tuple[str, ...]],
-        said_in: list[int],
-        shown: list[tuple[str, ...]],
-        shown_in: list[int],
-        /,
-    ) -> tuple[int, int, int]:
-        """Count the names *said*, those of them *shown*, and those shown where first said."""
         introduced: dict[str, int] = {}
         for number in range(len(said) - 1, -1, -1):  # backwards, so that the first mention stands
-            introduced.update(dict.fromkeys(said[number], said_in[number]))
+            introduced.update(dict.fromkeys(said[number], before.places[number]))
         in_use: set[str] = set()
         in_place: set[str] = set()
-        for names, place in zip(shown, shown_in, strict=True):
+        for names, place in zip(shown, after.places, strict=True):
             for name in names:
                 first = introduced.get(name)
                 if first is not None:
@@ -132,6 +90,26 @@ class PatternNames:
                     if first == place:
                         in_place.add(name)
         return len(introduced), len(in_use), len(in_place)
+
+
+_IDENTIFIER_KINDS = ("pascal", "camel", "snake")
+
+
+def _find_names(text: str) -> tuple[str, ...]:
+    """Return every name in *text* once, kind by kind, in reading order."""
+    addresses, titles = addresses_and_titles(text)
+    has_dot = "." in text  # without one there is neither a file nor a version
+    found = [
+        *_proper_names(text),
+        *_identifiers(text),
+        *SHORT.findall(text),
+        *_quantities(text),
+        *(PATH.findall(text) if has_dot else ()),
+        *addresses,
+        *(VERSION.findall(text) if has_dot else ()),
+        *titles,
+    ]
+    return tuple(dict.fromkeys(found))
 
 
 def _proper_names(text: str) -> list[str]:

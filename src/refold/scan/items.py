@@ -27,9 +27,9 @@ _CAMEL: Final = re.compile(r"[a-z][A-Z]|[A-Z][a-z0-9]+[A-Z]")
 _DIGIT: Final = re.compile(r"\d")
 _LETTER: Final = re.compile(r"[^\W\d_]")
 _MIN_WORD: Final = 3
-MAX_CHARS: Final = 120
+_MAX_CHARS: Final = 120
 """Longer items mean nothing, nor do shorter words."""
-COMMON: Final = frozenset(
+_COMMON: Final = frozenset(
     "a an the and or but if then else of to in on at by for with from into as is are was were be "
     "been being it its this that these those i you he she we they me him her us them my your his "
     "our their what which who whom how when where why do does did done have has had having will "
@@ -40,23 +40,8 @@ COMMON: Final = frozenset(
 """Words that mean nothing by themselves."""
 
 
-def _class_of(char: str) -> int:
-    if not char.isascii():
-        return 0
-    return (
-        1 * (char.isspace() or char in _BETWEEN)
-        + 2 * (char.isalnum() or char == "_")
-        + 4 * (char in _BEFORE)
-        + 8 * (char in _WITHIN)
-    )
-
-
-CLASSES: Final = bytes(map(_class_of, map(chr, range(256))))
-"""What each byte may be for the scanner: 1 between items, 2 a letter, 4 before one, 8 within."""
-
-
 class Shape(IntEnum):
-    """What an item looks like; before `WORD` come the values. `csrc/shapes.c` has the same."""
+    """What an item looks like; before `WORD` come the values."""
 
     PATH = 0
     EMAIL = 1
@@ -123,7 +108,7 @@ def distinct_items(text: str) -> set[str]:
 
 def shape_of(item: str) -> Shape:
     """Tell what *item* looks like."""
-    if len(item) > MAX_CHARS:
+    if len(item) > _MAX_CHARS:
         return Shape.NONE
     if item.isascii() and item.isalpha():  # as most are
         return _shape_of_word(item)
@@ -166,10 +151,10 @@ def _shape_of_number(item: str) -> Shape:
 
 def _shape_of_word(item: str) -> Shape:
     if item.islower():  # as most are
-        return Shape.WORD if len(item) >= _MIN_WORD and item not in COMMON else Shape.NONE
+        return Shape.WORD if len(item) >= _MIN_WORD and item not in _COMMON else Shape.NONE
     if _CAMEL.search(item):
         return Shape.CAMEL
-    if len(item) < _MIN_WORD or item.lower() in COMMON:
+    if len(item) < _MIN_WORD or item.lower() in _COMMON:
         return Shape.NONE
     if item[0].isupper():
         return Shape.UPPER if item.isupper() else Shape.NAME

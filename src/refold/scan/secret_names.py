@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Final
@@ -156,48 +156,17 @@ class Name:
     """Whether the word is so common that only an assignment counts."""
 
 
-def _beginnings(word: str) -> list[str]:
-    """Return how *word* may begin: up to its second blank, the first one in all spellings."""
-    first, is_joined, rest = word.partition(" ")
-    second = rest.partition(" ")[0]
-    return [f"{first}{joint}{second}" for joint in ["", *_JOINTS]] if is_joined else [word]
-
-
-NEEDLES: Final = {
-    **{begin: False for word in GRADES for begin in _beginnings(word)},
-    **{f"{before}pass": False for before in _BEFORE_PASS},
-    **{word: True for word in GRADES if word.isascii() and len(word) <= _SHORT},
-    **dict.fromkeys(_GLUED, False),
-}
-"""How each of these words begins, and whether it counts only where a word does."""
-
-
-def find_names(text: str, lower: str, places: Iterable[int] | None = None) -> Iterator[Name]:
-    """Yield the words that announce secrets; *lower* is *text* in lower case, place by place.
-
-    With *places*, where `NEEDLES` were seen, no others are looked at.
-    """
+def find_names(text: str, lower: str) -> Iterator[Name]:
+    """Yield the words that announce secrets; *lower* is *text* in lower case, place by place."""
     words = _NAMES[lower.isascii(), "pass" in lower]
-    waiting = None if places is None else iter(places)
-    found = _next_word(words, lower, 0, waiting)
+    found = words.search(lower)
     while found is not None:
         name = _read_name(text, lower, found)
         if name is not None:
             yield name
         # A short word inside another may hide a longer one: "rootPassword" has "otp" in it.
         is_inside = name is None and len(found[0]) <= _SHORT
-        start = found.start() + 1 if is_inside else found.end()
-        found = _next_word(words, lower, start, waiting)
-
-
-def _next_word(
-    words: re.Pattern[str], lower: str, start: int, waiting: Iterator[int] | None
-) -> re.Match[str] | None:
-    """Return the next word from *start* on; only at the places that are *waiting*, if any are."""
-    if waiting is None:
-        return words.search(lower, start)
-    matches = (words.match(lower, place) for place in waiting if place >= start)
-    return next(filter(None, matches), None)
+        found = words.search(lower, found.start() + 1 if is_inside else found.end())
 
 
 def _read_name(text: str, lower: str, found: re.Match[str]) -> Name | None:

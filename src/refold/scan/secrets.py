@@ -12,10 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from refold.native import scanner
 from refold.scan.named_secrets import find_named
-from refold.scan.needles import Needles
-from refold.scan.plain_bytes import plain_bytes
 from refold.scan.runs import KEY_RUN, Span
 from refold.scan.secret_blocks import (
     find_columns,
@@ -31,13 +28,12 @@ from refold.scan.secret_looks import (
     find_password_like,
     find_random_tokens,
 )
-from refold.scan.secret_names import NEEDLES, Grade, find_names
+from refold.scan.secret_names import Grade, find_names
 from refold.scan.secret_places import PLACES
 from refold.scan.secret_rules import signs_of
-from refold.scan.view import TextView
+from refold.scan.view import TextView, plain_bytes
 
 _RULES: Final = signs_of((*PLACES, *COMMANDS))
-_NEEDLES: Final = Needles(_RULES, NEEDLES, scanner)
 
 
 def find_secrets(text: str) -> list[Span]:
@@ -59,20 +55,18 @@ def find_secrets(text: str) -> list[Span]:
 def announces_secrets(text: str) -> bool:
     """Tell whether a word of *text* announces a secret."""
     lower = TextView(text).lower
-    names = find_names(text, lower, _NEEDLES.search(text, lower).places)
-    return any(name.grade >= Grade.SECRET for name in names)
+    return any(name.grade >= Grade.SECRET for name in find_names(text, lower))
 
 
 def _finders(text: str) -> Iterator[Iterable[Span]]:
     view = TextView(text)
     lower = view.lower
-    seen = _NEEDLES.search(text, lower)
-    names = list(find_names(text, lower, seen.places))
+    signs = frozenset(sign for sign in _RULES if sign in lower)
+    names = list(find_names(text, lower))
     yield find_keys(text, list(KEY_RUN.spans(view.plain)))
     yield find_named(text, names)
     yield find_columns(text, names)
-    signs = frozenset(seen.signs)
-    for rule in dict.fromkeys(rule for sign in seen.signs for rule in _RULES[sign]):
+    for rule in dict.fromkeys(rule for sign in _RULES if sign in signs for rule in _RULES[sign]):
         yield rule.find(text, lower, signs)
     yield find_private_keys(text)
     yield find_seed_phrases(text, view.plain)

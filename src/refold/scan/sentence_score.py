@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import math
 import re
-from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from itertools import product
 from typing import Any, Final
 
-from refold.native import scanner
 from refold.options import ScorerMode
-from refold.scan.needles import Needles
 from refold.scan.patterns import (
     CAMEL,
     CONSONANTS,
@@ -23,9 +20,8 @@ from refold.scan.patterns import (
     UNITS,
     VOWELLESS,
 )
-from refold.scan.plain_bytes import undisguised
 from refold.scan.sentences import Span, sentence_spans
-from refold.scan.view import TextView
+from refold.scan.view import undisguised
 
 FILLER_PENALTY: Final = -10
 """The contract's: more than names and figures can make up for in a sentence of usual length."""
@@ -146,8 +142,6 @@ INFERENCE: Final = re.compile(rf"(?<!\w)(?:{'|'.join(_INFERRING)})(?!\w)", re.I)
 _STRESSING: Final = (*_EMPHATIC, *_INFERRING)
 _STRESS: Final = re.compile(rf"(?<!\w)(?:{'|'.join(_STRESSING)})(?!\w)", re.ASCII)
 """In ASCII and lower case: most sentences are ruled out by one search where case counts."""
-_STRESS_NEEDLES: Final = Needles((), dict.fromkeys(_STRESSING, True), scanner)
-"""The scanner looks for the same in a whole text at once."""
 
 SIZE_POINTS: Final = 2
 """The contract's, for sentences between the two lengths below."""
@@ -209,25 +203,14 @@ def count_in_long(text: str, start: int, end: int) -> int:
 
 def _may_stress(text: str) -> Callable[[int, int], bool]:
     """Return a cheap test whether a sentence may hold emphasis or inference."""
-    places = None if scanner is None else _STRESS_NEEDLES.search(text, TextView(text).lower).places
-    is_plain = undisguised(text) == text
-    if places == [] and is_plain:
-        return _never
 
     def holds(start: int, end: int) -> bool:
-        if places is not None:
-            place = bisect_left(places, start)
-            return place < len(places) and places[place] < end
         return _STRESS.search(text[start:end].lower()) is not None
 
-    if is_plain:
+    if undisguised(text) == text:
         return holds
     # Beyond ASCII there are letters that count as others where case is ignored.
     return lambda start, end: not text[start:end].isascii() or holds(start, end)
-
-
-def _never(start: int, end: int) -> bool:  # noqa: ARG001
-    return False
 
 
 def _count_emphasis(text: str, start: int, end: int) -> int:

@@ -2,52 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Final
 
-from refold.scan.plain_bytes import outline, plain_bytes, undisguised, words_in
+_UPPER: Final = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+_LOWER: Final = b"abcdefghijklmnopqrstuvwxyz"
+_LOWER_LETTERS: Final = bytes(
+    byte if byte in _LOWER else byte + 32 if byte in _UPPER else 32 for byte in range(256)
+)
+"""Maps letters to lower case and everything else to blanks."""
+_DISGUISES: Final = (("\u0130", "i"), ("\u0131", "i"), ("\u017f", "s"), ("\u212a", "k"))
+"""The characters beyond ASCII that count as ASCII letters where case is ignored."""
 
-
-class Notes:
-    """What a prefilter has found out about a text, kept for another look at it."""
-
-    __slots__ = ("_declared", "_decode", "_words", "bits")
-
-    def __init__(
-        self,
-        bits: int = 0,
-        decode: Callable[[int], frozenset[bytes]] | None = None,
-        declared: frozenset[bytes] | None = None,
-    ) -> None:
-        self.bits: Final = bits
-        """What the scanner has seen, see `refold.scan.prefilter`; nothing without it."""
-        self._decode: Final = decode
-        self._declared: Final = declared
-        """The only words that will be asked for, if known: all words of a text take more memory
-        than the text."""
-        self._words: frozenset[bytes] | None = None
-
-    def words_of(self, view: TextView) -> frozenset[bytes]:
-        """Return the words that the scanner has seen; without it, those that were declared."""
-        if self._words is None:
-            words = self._decode(self.bits) if self._decode else all_words(view)
-            self._words = words if self._declared is None else words & self._declared
-        return self._words
+_OUTLINE: Final = bytes(
+    ord("0") if byte in b"0123456789"
+    else ord("u") if byte in b"kKmMnNgGtThHsS"
+    else ord("v") if byte in b"vV"
+    else ord(" ") if byte == ord("\t")
+    else byte
+    for byte in range(256)
+)  # fmt: skip
 
 
 class TextView:
     """A text with its lines, its lower-cased form and its bytes, made when first asked for."""
 
-    __slots__ = ("_lines", "_lower", "_outline", "_plain", "_plain_lower", "notes", "text")
+    __slots__ = ("_lines", "_lower", "_outline", "_plain", "_plain_lower", "_words", "text")
 
-    def __init__(self, text: str, notes: Notes | None = None) -> None:
+    def __init__(self, text: str) -> None:
         self.text = text
-        self.notes = Notes() if notes is None else notes
         self._lines: list[str] | None = None
         self._lower: str | None = None
         self._plain: bytes | None = None
         self._plain_lower: bytes | None = None
         self._outline: bytes | None = None
+        self._words: frozenset[bytes] | None = None
 
     @property
     def lines(self) -> list[str]:
@@ -82,24 +70,50 @@ class TextView:
 
     @property
     def outline(self) -> bytes:
-        """The bytes with digits and some letters replaced: `refold.scan.plain_bytes.outline`."""
+        """The bytes with digits and some letters replaced."""
         if self._outline is None:
             self._outline = outline(self.plain)
         return self._outline
 
     @property
     def words(self) -> frozenset[bytes]:
-        """The words of the text in lower case: at least those that a detector has declared.
+        """The words of the text in lower case.
 
         A word goes from one character that is no ASCII letter to the next. What beyond ASCII may
         stand for a letter is taken as that letter and as none: this is for ruling out.
         """
-        return self.notes.words_of(self)
+        if self._words is None:
+            self._words = words_in(self.plain)
+            if not self.text.isascii() and (plainer := undisguised(self.text)) != self.text:
+                self._words |= words_in(plain_bytes(plainer))
+        return self._words
 
 
-def all_words(view: TextView) -> frozenset[bytes]:
-    """Return every word of a text in lower case, see `TextView.words`."""
-    text, seen = view.text, words_in(view.plain)
-    if text.isascii() or (plainer := undisguised(text)) == text:
-        return seen
-    return seen | words_in(plain_bytes(plainer))
+def plain_bytes(text: str) -> bytes:
+    """Return one byte for each character of *text*: itself if it is ASCII, else a question mark."""
+    return text.encode("ascii", "replace")
+
+
+def encodable(text: str) -> str:
+    """Replace lone surrogates: no provider's JSON can carry them."""
+    return text.encode("utf-8", "replace").decode()
+
+
+def words_in(plain: bytes) -> frozenset[bytes]:
+    """Return the words of a text as bytes, in lower case: all runs of letters."""
+    return frozenset(plain.translate(_LOWER_LETTERS).split())
+
+
+def undisguised(text: str) -> str:
+    """Return *text* with ASCII letters for the few others that count as such in any case."""
+    for char, letter in _DISGUISES:
+        text = text.replace(char, letter)
+    return text
+
+
+def outline(plain: bytes) -> bytes:
+    """Return where numbers and measures may be: digits are 0, letters that begin units are u.
+
+    The letter of versions is v whatever its case, and tabs are blanks.
+    """
+    return plain.translate(_OUTLINE)

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from refold.errors import ConfigError
 from refold.llm.summarizers.base import SummaryRequest
 from refold.llm.summarizers.prompt import Mode, PromptWriter, fences, make_mark, strip_fences
-from refold.scan.plain_bytes import encodable
 from refold.scan.tokens.choose import counter_for
+from refold.scan.view import encodable
 
 MODES: tuple[Mode, ...] = ("normal", "aggressive", "structured")
 TEXTS = st.text(st.sampled_from("ab <>0123456789abcdef\n\ud800é"), max_size=40) | st.text()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import random
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -16,7 +17,6 @@ from refold.scan.tokens.estimate import estimate_tokens
 from refold.scan.tokens.exact import ExactCounter
 from tests.classic import compress
 from tests.conversations import SENTENCES, texts
-from tests.native import needs_scanner, the_scanner
 
 quick = settings(max_examples=150)
 
@@ -60,24 +60,6 @@ def test_a_longer_text_of_the_same_kind_costs_more(sentence: str) -> None:
     sizes = [estimate_tokens(sentence * n) for n in range(1, 6)]
     assert sizes == sorted(sizes)
     assert sizes[4] > 4 * sizes[0]
-
-
-@needs_scanner
-@quick
-@given(st.one_of(texts(), st.text(max_size=80)))
-def test_the_scanner_says_the_same(text: str) -> None:
-    tables = (estimate.CLASSES, estimate.PAIRS, estimate.SCRIPTS, estimate.FIRST)
-    assert the_scanner().estimate_tokens(text, *tables) == estimate.weigh(text)
-
-
-@needs_scanner
-def test_the_scanner_refuses_what_is_no_table() -> None:
-    with pytest.raises(TypeError, match="256 bytes"):
-        the_scanner().estimate_tokens("a", b"", estimate.PAIRS, estimate.SCRIPTS, estimate.FIRST)
-    with pytest.raises(ValueError, match="no such class"):
-        the_scanner().estimate_tokens(
-            "a", b"\x10" * 256, estimate.PAIRS, estimate.SCRIPTS, estimate.FIRST
-        )
 
 
 def noise(size: int) -> bytes:
@@ -235,3 +217,27 @@ def test_nonsense_is_a_failure(nonsense: Any) -> None:
     counted = CountedTexts(lambda text: nonsense, lambda text: 5)
     assert counted("abc") == 5
     assert counted.failures == 1
+
+
+SOME_CLASSES = bytes(1 + byte % 15 for byte in range(256))
+SOME_WEIGHTS = bytes(pair * 7 % 256 for pair in range(256))
+
+
+@quick
+@given(st.binary(max_size=300), st.integers(1, 15))
+def test_all_pairs_are_summed(data: bytes, first: int) -> None:
+    numbers = [first, *(SOME_CLASSES[byte] for byte in data)]
+    expected = sum(SOME_WEIGHTS[16 * a + b] for a, b in pairwise(numbers))
+    weights = bytes(0 if pair % 16 == 0 else weight for pair, weight in enumerate(SOME_WEIGHTS))
+    assert estimate.sum_pairs(data, SOME_CLASSES, weights, first) == expected
+
+
+def test_codes_of_pairs() -> None:
+    assert estimate.pair_codes(bytes([1, 2, 15]), 3)[:3] == bytes([0x31, 0x12, 0x2F])
+
+
+@pytest.mark.parametrize("size", [0, 1, 255, 256, 257, 5_000, 70_000])
+def test_bytes_are_added_up_whatever_they_are(size: int) -> None:
+    assert estimate.sum_bytes(bytes([255]) * size) == 255 * size
+    every = bytes(n % 256 for n in range(size))
+    assert estimate.sum_bytes(every) == sum(every)

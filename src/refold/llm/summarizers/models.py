@@ -34,7 +34,7 @@ from refold.llm.summarizers.prompt import (
     make_mark,
     strip_fences,
 )
-from refold.scan.plain_bytes import encodable
+from refold.scan.view import encodable
 
 C = TypeVar("C")
 

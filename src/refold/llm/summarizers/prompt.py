@@ -15,7 +15,7 @@ from typing import Final, Literal, TypedDict, get_args
 from refold.checks import check_choice, check_whole
 from refold.errors import ConfigError
 from refold.llm.summarizers.base import SummaryRequest
-from refold.scan.plain_bytes import encodable
+from refold.scan.view import encodable
 
 Mode = Literal["normal", "aggressive", "structured"]
 

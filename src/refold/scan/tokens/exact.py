@@ -8,7 +8,7 @@ from importlib.resources import files
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Final
 
-from refold.scan.plain_bytes import encodable
+from refold.scan.view import encodable
 
 if TYPE_CHECKING:
     import tiktoken

@@ -1,1 +1,0 @@
-"""The compiled and the interpreted form of the package say the same."""

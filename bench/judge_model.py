@@ -103,7 +103,7 @@ class Decoder:
             width = len(sequences[order[0]].ids)
             count = max(1, min(_MAX_BATCH, _MAX_BATCH_TOKENS // width))
             batch, order = order[:count], order[count:]
-            ids = np.zeros((len(batch), width), dtype=np.int64)
+            ids: Any = np.zeros((len(batch), width), dtype=np.int64)
             for row, number in enumerate(batch):
                 ids[row, : len(sequences[number].ids)] = sequences[number].ids
             with torch.inference_mode():

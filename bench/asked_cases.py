@@ -1,9 +1,11 @@
 """Conversations in which somebody asks about one entry of a long source, made by seed.
 
-An agent reads six sources: logs, JSON records, reports in prose and files of code. Each entry has
-an id, a thing that is described in words, and a number that nobody else has. In the end a person
-asks about one entry, the agent mentions it, a call that has no answer yet names it, or nobody does;
-by its id or by its words, never by its number. Whoever has to answer needs that number.
+An agent reads one source or six: logs, JSON records, reports in prose and files of code, short ones
+and long ones. Each entry has an id, a thing that is described in words, and a number that nobody
+else has. The entry may stand in the newest source or in an older one, and its name, never its
+number, may have come up in talk before. In the end a person asks about it, the agent mentions it, a
+call that has no answer yet names it, or nobody does; by its id or by its words. Whoever has to
+answer needs the number.
 """
 
 from __future__ import annotations
@@ -22,10 +24,11 @@ AGENT: Final = "agent"
 PENDING: Final = "pending call"
 NOBODY: Final = "nobody"
 ASKERS: Final = (USER, AGENT, PENDING, NOBODY)
-_SOURCES: Final = 6
-_NEWEST: Final = 2
-"""So many sources were read after the one that is asked about, at least."""
-_REGION: Final = 24
+_SOURCES: Final = (1, 6)
+"""How many sources are read."""
+_MOST_TALKS: Final = 3
+"""How often the entry may be named before it is asked about."""
+_REGION: Final = 48
 """Lines above a number in which its function or record may be named."""
 
 _MAKES: Final = (
@@ -40,6 +43,11 @@ _PORTS: Final = (
     "Corvane Ashmere Tolvik Brannoch Lysander Fennmoor Gravelle Ostrava Pelham Quillon Ravenna "
     "Skerries Thornby Ullapool Vexin Wexford"
 ).split()
+_MENTIONS: Final = (
+    "I looked for {} in the old register; nothing there yet.",
+    "Yesterday's mail is about {} as well.",
+    "Somebody asked for {} at the gate.",
+)
 _STATES: Final = ("stored", "moved", "weighed", "sealed", "counted", "held", "cleared")
 _BY: Final = ("rail", "cart", "barge", "truck")
 _TALK: Final = (
@@ -104,25 +112,37 @@ def make_case(kind: str, asker: str, number: int, seed: int) -> Case:
     """Make one case; all askers of the same kind and number ask about the same sources."""
     dice = random.Random(f"{seed}/{kind}/{number}")
     entries = _make_entries(dice)
-    asked_at = dice.randrange(_SOURCES - _NEWEST)
+    sources = dice.choice(_SOURCES)
+    asked_at = dice.choice((sources - 1, dice.randrange(sources)))  # every other time the newest
+    others = [other for other in KINDS if other != kind]
+    turns: list[Messages] = []
+    for place in range(sources):
+        source = kind if place == asked_at else dice.choice(others)
+        write, sizes, tool = _WRITERS[source]
+        listed = [next(entries) for _ in range(dice.randint(*sizes))]
+        turns.append(_read(dice, place, tool, write(dice, listed)))
+        if place == asked_at:
+            asked = dice.choice(listed)
+    for mention in _MENTIONS[: dice.randint(0, _MOST_TALKS)]:
+        turns.insert(dice.randint(0, len(turns)), _talk(dice, mention.format(asked.id)))
     messages: Messages = [
         {"role": "system", "content": "You keep the books of a harbour. Never guess a number."},
         {"role": "user", "content": "Read what there is about last week's cargo, then report."},
+        *(message for turn in turns for message in turn),
     ]
-    others = [other for other in KINDS if other != kind]
-    asked: Entry | None = None
-    for place in range(_SOURCES):
-        source = kind if place == asked_at else dice.choice(others)
-        write, size, tool = _WRITERS[source]
-        own = [next(entries) for _ in range(size)]
-        messages += _read(dice, place, tool, write(dice, own))
-        if place == asked_at:
-            asked = dice.choice(own[2:-2])
-    assert asked is not None
     by = ("id", "words")[number % 2]
     id_ = f"fee_{asked.identifier}" if kind == "file" and number % 4 == 2 else asked.id
     ending = _ask(asker, id_ if by == "id" else asked.thing)
     return Case(kind, asker, by, messages + ending, asked, len(ending))
+
+
+def _talk(dice: random.Random, mention: str) -> Messages:
+    """Write two messages in which an entry is named, by a person or by the agent."""
+    if dice.random() < 0.5:
+        talk = (("user", mention), ("assistant", "Noted."))
+    else:
+        talk = (("user", "Anything new?"), ("assistant", mention))
+    return [{"role": role, "content": text} for role, text in talk]
 
 
 def _ask(asker: str, subject: str) -> Messages:
@@ -219,15 +239,17 @@ def _write_file(dice: random.Random, entries: Sequence[Entry]) -> str:
 
 
 def _write_function(dice: random.Random, entry: Entry) -> str:
-    checks = "".join(
+    checks = [
         f"    if days > {dice.randint(100, 999)}:\n        raise ValueError({word!r})\n"
-        for word in dice.sample(_STATES, dice.randint(0, 3))
-    )
+        for word in dice.choices(_STATES, k=dice.randint(0, 16))
+    ]
+    above = dice.randint(0, len(checks))
     return (
         f"def fee_{entry.identifier}(days, rows):\n"
         f'    """Fee of {entry.id}, the {entry.thing}."""\n'
-        f"{checks}"
+        f"{''.join(checks[:above])}"
         f"    rate = 0.{entry.number}\n"
+        f"{''.join(checks[above:])}"
         f"    for row in rows[:{dice.randint(2, 90)}]:\n"
         f"        days += row.get({dice.choice(_STATES)!r}, {dice.randint(0, 9)})\n"
         f"    return round(rate * days, 2)\n"
@@ -235,10 +257,10 @@ def _write_function(dice: random.Random, entry: Entry) -> str:
 
 
 _Writer = Callable[[random.Random, Sequence[Entry]], str]
-_WRITERS: Final[Mapping[str, tuple[_Writer, int, str]]] = {
-    "log": (_write_log, 40, "read_log"),
-    "records": (_write_records, 30, "query"),
-    "prose": (_write_prose, 12, "read_report"),
-    "file": (_write_file, 14, "read_file"),
+_WRITERS: Final[Mapping[str, tuple[_Writer, tuple[int, int], str]]] = {
+    "log": (_write_log, (12, 150), "read_log"),
+    "records": (_write_records, (12, 150), "query"),
+    "prose": (_write_prose, (6, 24), "read_report"),
+    "file": (_write_file, (5, 20), "read_file"),
 }
-"""How a source is written, how many entries it has, and which tool reads it."""
+"""How a source is written, how few and how many entries it has, and which tool reads it."""

@@ -49,7 +49,7 @@ def test_every_asker_must_get_what_they_ask_for() -> None:
     def outcomes(asker: str, kept: int) -> list[Outcome]:
         return [Outcome("log", asker, "id", 30, number < kept, "") for number in range(20)]
 
-    assert find_missed(outcomes("user", 19) + outcomes(NOBODY, 0), (30,)) == []
+    assert find_missed(outcomes("user", 20) + outcomes(NOBODY, 0), (30,)) == []
     (line,) = find_missed(outcomes("user", 20) + outcomes("agent", 18), (30,))
     assert "agent at 30 %: 90.0%" in line
 

@@ -1,4 +1,4 @@
-"""Settings are written with a backup, and restored byte for byte."""
+"""Settings are written into files of the user's or a project's, and restored byte for byte."""
 
 from __future__ import annotations
 
@@ -118,7 +118,8 @@ def test_edits_in_between_stay_and_that_is_said(places: Places) -> None:
     done = uninstall(["claude", "codex"], places)
     said = {one.path: one.what for one in done}
     left = json.loads(places.claude_settings.read_bytes())
-    assert left == {"model": "sonnet", "x": 1.5, "env": {"MINE": "1"}}
+    hooks: dict[str, object] = {"PostToolUse": []}
+    assert left == {"model": "sonnet", "hooks": hooks, "x": 1.5, "env": {"MINE": "1"}}
     assert places.codex_config.read_bytes() == CODEX + b"\n[mine]\n"
     assert "took out only" in said[places.codex_config]
     assert not places.record.exists()
@@ -144,11 +145,108 @@ def test_a_link_stays_a_link(tmp_path: Path, places: Places) -> None:
     assert real.read_bytes() == ODD
 
 
+def test_a_link_to_nothing_stays_one(tmp_path: Path, places: Places) -> None:
+    places.claude_settings.parent.mkdir(parents=True)
+    places.claude_settings.symlink_to(tmp_path / "later.json")
+    install("claude", ["hook"], places, port=8787)
+    assert (tmp_path / "later.json").exists()
+    uninstall(["claude"], places)
+    assert places.claude_settings.is_symlink()
+    assert not (tmp_path / "later.json").exists()
+
+
+@pytest.mark.parametrize("empty", [{"env": {}}, {"hooks": {}}, {"hooks": {"PostToolUse": []}}])
+def test_what_was_empty_before_stays_in_an_edited_file(
+    places: Places, empty: dict[str, object]
+) -> None:
+    put(places.claude_settings, json.dumps(empty).encode())
+    install("claude", ["hook", "proxy"], places, port=8787)
+    edited = json.loads(places.claude_settings.read_bytes()) | {"model": "mine"}
+    places.claude_settings.write_text(json.dumps(edited))
+    uninstall(["claude"], places)
+    assert json.loads(places.claude_settings.read_bytes()) == {"model": "mine", **empty}
+
+
+def test_a_death_between_record_and_file_changes_nothing(places: Places) -> None:
+    put(places.claude_settings, ODD)
+    install("claude", ["hook"], places, port=8787)
+    places.claude_settings.write_bytes(ODD)  # it never came to writing it
+    assert [one.what for one in uninstall(["claude"], places)] == ["restored"]
+    assert places.claude_settings.read_bytes() == ODD
+
+
+LINKS = [".claude", ".claude/settings.json", ".mcp.json", ".codex", ".codex/config.toml"]
+
+
+@pytest.mark.parametrize("link", LINKS)
+@pytest.mark.parametrize("target", ["there", "missing", "inside"])
+def test_a_project_leads_nowhere_else(tmp_path: Path, link: str, target: str) -> None:
+    project, home = tmp_path / "project", tmp_path / "home"
+    is_file = "." in link[1:]
+    mine = home / "mine" if target != "inside" else project / "mine"
+    put(mine if is_file else mine / "settings.json", b"{}" if "json" in link else b"")
+    (project / link).parent.mkdir(parents=True, exist_ok=True)
+    (project / link).symlink_to(home / "nothing" if target == "missing" else mine)
+    before = files(tmp_path)
+    agent: Agent = "codex" if "codex" in link else "claude"
+    places = find_places("linux", {"HOME": str(home)}, project)
+    with pytest.raises(ConfigError, match="is a link"):
+        install(agent, ["mcp", "proxy"], places, port=8787)
+    assert files(tmp_path) == before
+
+
+def test_nothing_beside_a_projects_settings_is_touched(tmp_path: Path) -> None:
+    project, mine = tmp_path / "project", tmp_path / "home" / ".bashrc"
+    put(project / ".claude/settings.json", ODD)
+    put(mine, b"mine")
+    (project / ".claude/settings.json.refold-backup").symlink_to(mine)
+    before = files(tmp_path)
+    places = find_places("linux", {"HOME": str(tmp_path / "home")}, project)
+    install("claude", ["hook"], places, port=8787)
+    uninstall(["claude"], places)
+    assert files(tmp_path) == before
+    assert (project / ".claude/settings.json.refold-backup").is_symlink()
+
+
+def test_a_project_that_becomes_a_link_is_left_alone_and_all_others_are_done(
+    tmp_path: Path, places: Places
+) -> None:
+    mine = tmp_path / "mine.json"
+    project = find_places("linux", {"HOME": str(tmp_path)}, tmp_path / "project")
+    install("claude", ["hook"], project, port=8787)
+    mine.write_bytes(project.claude_settings.read_bytes())
+    project.claude_settings.unlink()
+    project.claude_settings.symlink_to(mine)
+    install("claude", ["hook"], places, port=8787)
+    before = mine.read_bytes()
+    with pytest.raises(ConfigError, match="is a link"):
+        uninstall(["claude"], places)
+    assert mine.read_bytes() == before
+    assert not places.claude_settings.exists()
+
+
+def test_a_record_behind_a_link_is_not_read(tmp_path: Path, places: Places) -> None:
+    places.record.parent.mkdir(parents=True)
+    places.record.symlink_to(tmp_path / "other.json")
+    for run in (lambda: install("claude", ["hook"], places, port=1), lambda: uninstall([], places)):
+        with pytest.raises(ConfigError, match="it is a link"):
+            run()
+    assert not (tmp_path / "other.json").exists()
+
+
 @pytest.mark.parametrize(
     ("agent", "parts", "path", "data", "problem"),
     [
         ("claude", ["hook"], ".claude/settings.json", b"{", "settings.json: it is not JSON"),
         ("claude", ["hook"], ".claude/settings.json", b"\xff", "it is not UTF-8"),
+        ("claude", ["hook"], ".claude/settings.json", b'{"a": "\\ud800"}', "it is not UTF-8"),
+        (
+            "claude",
+            ["hook"],
+            ".claude/settings.json",
+            b'{"a":' * 50_000,
+            "is not JSON",
+        ),
         (
             "claude",
             ["hook", "proxy"],

@@ -21,7 +21,7 @@ TABLE = Entry(("servers", "refold"), {"command": 'a "quoted" path', "args": ["mc
 KEYS = st.sampled_from(["hooks", "PostToolUse", "servers", "other"])
 FULL = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),
-    lambda inner: st.lists(inner, min_size=1) | st.dictionaries(KEYS, inner, min_size=1),
+    lambda inner: st.lists(inner) | st.dictionaries(KEYS, inner),
 )
 
 
@@ -34,14 +34,14 @@ def test_json_without_the_entries_is_what_it_was(document: dict[str, Any]) -> No
         return
     assert has_entry(added, ITEM, is_toml=False)
     assert has_entry(added, VALUE, is_toml=False)
-    assert json.loads(remove_entries(added, [ITEM, VALUE], is_toml=False)) == document
+    assert json.loads(remove_entries(added, [ITEM, VALUE], before=text, is_toml=False)) == document
 
 
 def test_what_the_user_changed_stays() -> None:
     added = json.loads(add_entries("{}", [ITEM, VALUE], is_toml=False))
     added["hooks"]["PostToolUse"].append("mine")
     added["servers"]["refold"]["args"] = ["mine"]
-    left = json.loads(remove_entries(json.dumps(added), [ITEM, VALUE], is_toml=False))
+    left = json.loads(remove_entries(json.dumps(added), [ITEM, VALUE], before="", is_toml=False))
     assert left == {"hooks": {"PostToolUse": ["mine"]}, "servers": added["servers"]}
 
 
@@ -57,7 +57,17 @@ def test_the_ends_of_lines_are_kept(end: str) -> None:
     for text, is_toml in ((json_text, False), (f"a = 1{end}", True)):
         added = add_entries(text, [VALUE], is_toml=is_toml)
         assert added.count("\n") == added.count(end) > text.count(end)
-        assert remove_entries(added, [VALUE], is_toml=is_toml).strip() == text.strip()
+        assert remove_entries(added, [VALUE], before=text, is_toml=is_toml).strip() == text.strip()
+
+
+def test_what_somebody_wrote_among_our_lines_is_not_taken_out() -> None:
+    added = add_entries("", [TOP, TABLE], is_toml=True)
+    edited = added.replace("# <<< refold", "mine = 1\n# <<< refold")
+    with pytest.raises(ConfigError, match="take that out by hand"):
+        remove_entries(edited, [TOP, TABLE], before="", is_toml=True)
+    without_end = added.rpartition("# <<< refold")[0] + "[mine]\na = 1\n"
+    with pytest.raises(ConfigError, match="take that out by hand"):
+        remove_entries(without_end, [TOP, TABLE], before="", is_toml=True)
 
 
 TOML = '# mine\nmodel = "o"  # why\n\n[servers.mine]\ncommand = "x"'
@@ -71,7 +81,7 @@ def test_toml_keeps_every_character(text: str) -> None:
     assert read["servers"]["refold"] == TABLE.value
     assert has_entry(added, TOP, is_toml=True)
     assert has_entry(added, TABLE, is_toml=True)
-    assert remove_entries(added, [TOP, TABLE], is_toml=True).strip() == text.strip()
+    assert remove_entries(added, [TOP, TABLE], before=text, is_toml=True).strip() == text.strip()
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,7 @@ Without a choice, claude gets the hook, and mcp where that is installed."""
 @click.option("--port", default=8787, show_default=True, help="The port of refold serve.")
 @click.option("--project", is_flag=True, help="Only for the project in this folder.")
 def command(*, agent: str, hook: bool, mcp: bool, proxy: bool, port: int, project: bool) -> None:
-    """Set up a coding agent to use refold; keeps a backup."""
+    """Set up a coding agent to use refold; can be undone."""
     from refold.errors import ConfigError
     from refold.server.agents import AGENTS, PARTS, find_places, install
 

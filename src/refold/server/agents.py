@@ -1,18 +1,23 @@
-"""Settings of coding agents: what refold writes into them, with a backup, and how it is undone.
+"""Settings of coding agents: what refold writes into them, and how it is undone.
 
-What was written is on record. As long as a file is as we wrote it, uninstalling restores it byte
-for byte. If a file was edited since, only our entries are removed, with a note.
+What was written is on record, in the user's data folder, with what was there before. As long as a
+file is as we wrote it, uninstalling restores it byte for byte. If it was edited since, only our
+entries are removed, with a note. The settings of a project are whatever somebody has put into a
+repository, so a link among them is refused; the user's own links are followed and stay links.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import shlex
+import stat
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from hashlib import sha256
+from itertools import takewhile
 from pathlib import Path
 from typing import Any, Final, Literal, get_args
 
@@ -33,7 +38,6 @@ _NO_HOOK: Final = (
     "the hooks of codex cannot change what a tool returned; use --proxy, --mcp, "
     "or run it with: refold wrap -- codex"
 )
-_BACKUP: Final = ".refold-backup"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +50,8 @@ class Places:
     record: Path
     """The record of what was installed."""
     store: Path
+    project: Path | None = None
+    """The project that the files of the agents belong to; `None` if they are the user's."""
 
     @property
     def written(self) -> tuple[Path, ...]:
@@ -64,13 +70,10 @@ class Installed:
     entries: tuple[Entry, ...]
     digest: str
     """The digest of the file as we wrote it."""
-    was_there: bool
-    """Whether there was a file before; it is the backup now."""
-
-    @property
-    def backup(self) -> Path:
-        """The copy of the file as it was before."""
-        return self.path.with_name(self.path.name + _BACKUP)
+    before: str | None
+    """The file as it was before; `None` if there was none."""
+    project: Path | None
+    """The project that it belongs to; `None` if it is the user's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +103,7 @@ def find_places(platform: str, env: Mapping[str, str], project: Path | None = No
         / "config.toml",
         record=store.with_name("installed.json"),
         store=store,
+        project=project,
     )
 
 
@@ -138,30 +142,29 @@ def install(
     all_parts = tuple(part for part in PARTS if part in wanted)
     entries = _entries_for(agent, all_parts, places, port=port)
     written = {one.path: one for one in ours}
-    new: list[tuple[Installed, bytes | None, bytes]] = []
+    new: list[tuple[Installed, bytes]] = []
     for path, put in entries.items():
         with _naming(path):
-            base, _ = _base(path, written.get(path))
-            text = add_entries((base or b"").decode(), put, is_toml=path.suffix == ".toml")
+            base, _ = _base(path, places.project, written.get(path))
+            data = add_entries(base or "", put, is_toml=path.suffix == ".toml").encode()
         made = Installed(
             path=path,
             agent=agent,
             parts=all_parts,
             port=port,
             entries=tuple(put),
-            digest=_digest(text.encode()),
-            was_there=base is not None,
+            digest=_digest(data),
+            before=base,
+            project=places.project,
         )
-        new.append((made, base, text.encode()))
-    for made, base, data in new:
+        new.append((made, data))
+    for made, data in new:
         with _naming(made.path):
-            if base is not None:
-                _write(made.backup, base)
             # The record first: removing what is on record but not there does no harm.
             known = [one for one in known if one.path != made.path] + [made]
             _write_record(places.record, known)
             _write(made.path, data)
-    done = [Done(made.path, "written" if base is None else "changed") for made, base, _ in new]
+    done = [Done(made.path, "written" if made.before is None else "changed") for made, _ in new]
     return done, all_parts
 
 
@@ -169,27 +172,35 @@ def uninstall(agents: Sequence[Agent], places: Places) -> list[Done]:
     """Undo what was written into the settings of *agents*.
 
     Raises:
-        ConfigError: a file can no longer be read; it stays as it is, and on record.
+        ConfigError: a file can no longer be read; it stays as it is, and on record. All others are
+            done by then.
         StoreError: a file cannot be written.
     """
     known = read_record(places.record)
-    done = []
+    done, problems = [], []
     for one in [one for one in known if one.agent in agents]:
-        with _naming(one.path):
-            base, is_exact = _base(one.path, one)
-            if base is None or (
-                not one.was_there and not is_exact and base.strip() in (b"", b"{}")
-            ):
-                one.path.unlink(missing_ok=True)
-                what = "removed"
-            else:
-                _write(one.path, base)
-                what = "restored" if is_exact else "edited since: took out only what refold put in"
-            one.backup.unlink(missing_ok=True)
-            known.remove(one)
-            _write_record(places.record, known)
-        done.append(Done(one.path, what))
+        try:
+            with _naming(one.path):
+                done.append(Done(one.path, _undo(one)))
+        except ConfigError as error:
+            problems.append(str(error))
+            continue
+        known.remove(one)
+        _write_record(places.record, known)
+    if problems:
+        raise ConfigError("; ".join(problems))
     return done
+
+
+def _undo(one: Installed) -> str:
+    """Take out of a file what was put in; return what was done."""
+    base, is_exact = _base(one.path, one.project, one)
+    is_left_empty = one.before is None and not is_exact and (base or "").strip() in ("", "{}")
+    if base is None or is_left_empty:
+        Path(os.path.realpath(one.path)).unlink(missing_ok=True)
+        return "removed"
+    _write(one.path, base.encode())
+    return "restored" if is_exact else "edited since: took out only what refold put in"
 
 
 def read_record(path: Path) -> list[Installed]:
@@ -199,6 +210,8 @@ def read_record(path: Path) -> list[Installed]:
         ConfigError: the record cannot be read.
     """
     with _naming(path):
+        if path.is_symlink():
+            raise ConfigError("it is a link, and what is behind it may be somebody else's")
         if not path.exists():
             return []
         try:
@@ -258,18 +271,28 @@ def _codex(parts: Sequence[Part], port: int) -> list[Entry]:
     return entries
 
 
-def _base(path: Path, written: Installed | None) -> tuple[bytes | None, bool]:
-    """Return the file without our entries, `None` if there is none; and whether that is exact."""
-    now = path.read_bytes() if path.exists() else None
-    if written is None or now is None:
+def _base(path: Path, project: Path | None, written: Installed | None) -> tuple[str | None, bool]:
+    """Return the file without our entries, `None` if there is none; and whether that is exact.
+
+    Raises:
+        ConfigError: it cannot be read, or it is not where it seems to be.
+    """
+    inside = takewhile(lambda place: place != project, (path, *path.parents))
+    for place in inside if project else ():
+        if place.is_symlink():
+            raise ConfigError(f"{place} is a link, which may lead out of the project")
+    if not path.exists():
+        return None, True
+    if not path.is_file():
+        raise ConfigError("it is no regular file")
+    data = path.read_bytes()
+    now = data.decode()
+    if written is None or now == written.before:
         return now, True
-    if _digest(now) == written.digest:
-        if not written.was_there:
-            return None, True
-        if written.backup.exists():
-            return written.backup.read_bytes(), True
-    is_toml = path.suffix == ".toml"
-    return remove_entries(now.decode(), written.entries, is_toml=is_toml).encode(), False
+    if _digest(data) == written.digest:
+        return written.before, True
+    is_toml, before = path.suffix == ".toml", written.before or ""
+    return remove_entries(now, written.entries, before=before, is_toml=is_toml), False
 
 
 def _digest(data: bytes) -> str:
@@ -280,23 +303,25 @@ def _read_installed(data: Any) -> Installed:
     entries = tuple(
         Entry(tuple(entry["place"]), entry["value"], entry["is_item"]) for entry in data["entries"]
     )
+    project = data["project"] and Path(data["project"])
     given = Installed(**{**data, "path": Path(data["path"]), "parts": tuple(data["parts"])})
-    return replace(given, entries=entries)
+    return replace(given, entries=entries, project=project)
 
 
 def _write_record(path: Path, known: Sequence[Installed]) -> None:
     if not known:
         path.unlink(missing_ok=True)
         return
-    data = json.dumps([{**asdict(one), "path": str(one.path)} for one in known], indent=2)
-    _write(path, data.encode())
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with replacing(path) as temporary:
+        temporary.write_text(json.dumps([asdict(one) for one in known], default=str, indent=2))
 
 
 def _write(path: Path, data: bytes) -> None:
     """Replace a file atomically; a link to it stays a link, and its mode stays."""
-    target = path.resolve()
+    target = Path(os.path.realpath(path))
     target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    mode = target.stat().st_mode & 0o777 if target.exists() else OWNER_ONLY
+    mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else OWNER_ONLY
     with replacing(target, mode=mode) as temporary:
         temporary.write_bytes(data)
 
@@ -308,7 +333,9 @@ def _naming(path: Path) -> Iterator[None]:
         yield
     except ConfigError as error:
         raise ConfigError(f"{path}: {error}") from error
-    except UnicodeDecodeError as error:
+    except UnicodeError as error:
         raise ConfigError(f"{path}: it is not UTF-8") from error
+    except RecursionError as error:
+        raise ConfigError(f"{path}: it is nested too deeply") from error
     except OSError as error:
         raise StoreError(f"cannot read or write {str(path)!r}: {error.strerror}") from error

@@ -39,14 +39,24 @@ def add_entries(text: str, entries: Sequence[Entry], *, is_toml: bool) -> str:
     return _add_toml(text, entries) if is_toml else _add_json(text, entries)
 
 
-def remove_entries(text: str, entries: Sequence[Entry], *, is_toml: bool) -> str:
-    """Return the document *text* without those *entries* that are in it unchanged."""
-    if is_toml:
-        return _without_blocks(text)
-    document = _read_json(text)
+def remove_entries(text: str, entries: Sequence[Entry], *, before: str, is_toml: bool) -> str:
+    """Return the document *text* without those *entries* that are in it unchanged.
+
+    Containers that are empty without them go as well, but for those that were there *before*.
+
+    Raises:
+        ConfigError: it cannot be read, or the entries cannot be told from what is not ours.
+    """
+    read = _read_toml if is_toml else _read_json
+    document, first = read(text), read(before)
     for entry in entries:
-        _take(document, entry)
-    return _write_json(document, text)
+        _take(document, entry, first)
+    if not is_toml:
+        return _write_json(document, text)
+    rest = _without_blocks(text)
+    if _read_toml(rest) != document:
+        raise ConfigError(f"it was edited between {_BEGIN!r} and {_END!r}: take that out by hand")
+    return rest
 
 
 def has_entry(text: str, entry: Entry, *, is_toml: bool) -> bool:
@@ -83,8 +93,8 @@ def _add_json(text: str, entries: Sequence[Entry]) -> str:
     return _write_json(document, text)
 
 
-def _take(document: dict[str, Any], entry: Entry) -> None:
-    """Remove *entry*, and containers that are empty without it."""
+def _take(document: dict[str, Any], entry: Entry, first: dict[str, Any]) -> None:
+    """Remove *entry*, and containers that are empty without it and were not there at *first*."""
     parents: list[dict[str, Any]] = [document]
     for key in entry.place[:-1]:
         below = parents[-1].get(key)
@@ -98,9 +108,10 @@ def _take(document: dict[str, Any], entry: Entry) -> None:
         return
     else:
         del parents[-1][entry.place[-1]]
-    for parent, key in zip(reversed(parents), reversed(entry.place), strict=True):
-        if key in parent and parent[key] in ({}, []):
-            del parent[key]
+    for depth in range(len(parents), 0, -1):
+        parent, place = parents[depth - 1], entry.place[:depth]
+        if parent.get(place[-1]) in ({}, []) and _value_at(first, place) is None:
+            del parent[place[-1]]
 
 
 def _read_json(text: str) -> dict[str, Any]:

@@ -35,9 +35,7 @@ from speed_runners import Form, Peer, count_instructions, time_imports
 from table import draw
 
 _DATA: Final = Path(__file__).parents[2] / "shared" / "data"
-_SPEEDS: Final = (
-    *("plain", "fuzzy", "budget", "standard", "standard + quality", "lossless", "uncompress"),
-)
+_SPEEDS: Final = (*("plain", "fuzzy", "budget", "standard", "lossless", "uncompress"),)
 """The jobs of a worker that are told in MB/s."""
 _MIN_SPEED: Final = {
     "plain": 5.0,

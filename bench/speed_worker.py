@@ -45,7 +45,6 @@ class Worker:
             "fuzzy": self._fuzzy,
             "budget": self._budget,
             "standard": self._standard,
-            "standard + quality": self._standard_and_quality,
             "lossless": self._lossless,
             "uncompress": self._uncompress,
             "turn": self._turn,
@@ -75,10 +74,6 @@ class Worker:
 
     def _standard(self) -> float:
         return self._time(self._fold_to_share)
-
-    def _standard_and_quality(self) -> float:
-        """Look at a figure that nothing but a look at every name in the texts can tell."""
-        return self._time(lambda place: self._fold_to_share(place).compression.quality_score)
 
     def _fold_to_share(self, place: int) -> refold.Result:
         budget = max(1, int(_STANDARD_SHARE * self._tokens[place]))

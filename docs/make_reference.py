@@ -41,7 +41,6 @@ GROUPS: Final[Mapping[str, Sequence[str]]] = {
         "refold.detectors.Detector",
         "refold.codecs.Codec",
         "refold.kinds.Kind",
-        "refold.load_plugins",
     ),
     "Results": (
         "refold.Result",

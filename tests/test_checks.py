@@ -27,7 +27,7 @@ from refold.checks import (
     check_switch,
     check_whole,
 )
-from refold.conversation import FactSheet, SlidingWindow, window_of
+from refold.conversation import window_of
 from refold.llm.summarizers import (
     Accounting,
     Chunking,
@@ -110,8 +110,6 @@ def window(**choices: Any) -> ContextWindowManager:
         (window, "keep_results"),
         (window, "clear_at_least"),
         (window, "reserve_output_tokens"),
-        (SlidingWindow, "last_messages"),
-        (FactSheet, "max_facts"),
         (lambda **c: Accounting(str, **c), "price_per_million_input"),
         (lambda **c: Accounting(str, **c), "max_cost_usd"),
         (lambda **c: Accounting(str, **c), "max_calls"),

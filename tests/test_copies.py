@@ -1,4 +1,4 @@
-"""What holds a conversation, or folds one, can be copied and sent to another process."""
+"""Stores can be copied and sent to another process, and sessions forked."""
 
 from __future__ import annotations
 
@@ -11,14 +11,12 @@ from typing import Any
 import pytest
 
 from refold import (
-    CompressionManager,
-    ContextWindowManager,
     MemoryStore,
     SqliteStore,
     Store,
     uncompress,
 )
-from tests.classic import Compressor, Session, compress
+from tests.classic import Session, compress
 from tests.conversations import SENTENCES
 
 LONG = " ".join(SENTENCES)
@@ -76,25 +74,13 @@ def test_a_store_in_a_file_is_opened_again(copied: Copied, tmp_path: Path) -> No
         assert other.get(["a"]) == {"a": 1}
 
 
-@COPIES
-@pytest.mark.parametrize("choices", [{}, {"summarizer": shorten}, {"counter": words}])
-def test_a_compressor(copied: Copied, choices: dict[str, Any]) -> None:
-    compressor = Compressor(token_budget=400, store=MemoryStore(), **choices)
-    other: Compressor = copied(compressor)
-    assert other.options == compressor.options
-    result = other.compress(TALK[:6])
-    assert result.messages == compressor.compress(TALK[:6]).messages != TALK[:6]
-    assert (result.model is None) == ("summarizer" not in choices)
-
-
-@COPIES
 @pytest.mark.parametrize("profile", ["classic", "standard", "lossless"])
 @pytest.mark.parametrize("budget", [None, 500])
-def test_a_session_goes_on_like_its_copy(copied: Copied, profile: Any, budget: Any) -> None:
+def test_a_session_goes_on_like_its_fork(profile: Any, budget: Any) -> None:
     session = Session(profile=profile, token_budget=budget, counter=words, store=MemoryStore())
     session.extend(TALK[:8])
     session.view()
-    other: Session = copied(session)
+    other = session.fork()
     assert other.verbatim == session.verbatim
     for one in (session, other):
         one.extend(TALK[8:])
@@ -106,19 +92,18 @@ def test_a_session_goes_on_like_its_copy(copied: Copied, profile: Any, budget: A
     assert len(session.messages) == len(TALK)
 
 
-@COPIES
-def test_a_session_keeps_its_models(copied: Copied) -> None:
+def test_a_fork_keeps_the_models_of_a_session() -> None:
     session = Session(token_budget=300, summarizer=shorten)
     session.extend(TALK[:6])
     session.view()
-    other: Session = copied(session)
+    other = session.fork()
     for one in (session, other):
         one.extend(TALK[6:])
     assert other.view() == session.view()
     assert other.report.model is not None
 
 
-def test_nothing_is_written_to_the_store_of_a_session_that_is_copied() -> None:
+def test_nothing_is_written_to_the_store_of_a_session_that_is_forked() -> None:
     class Counting(MemoryStore):
         """Counts what is put."""
 
@@ -133,51 +118,8 @@ def test_nothing_is_written_to_the_store_of_a_session_that_is_copied() -> None:
     session.extend(TALK)
     session.view()
     before = Counting.puts
-    other = copy.copy(session)
+    other = session.fork()
     assert Counting.puts == before
     other.extend(TALK)
     other.view()
     assert Counting.puts > before
-
-
-def tool_talk() -> list[dict[str, Any]]:
-    function = {"name": "read", "arguments": "{}"}
-    calls = [{"id": "c1", "type": "function", "function": function}]
-    return [
-        {"role": "user", "content": "What does the log say?"},
-        {"role": "assistant", "content": None, "tool_calls": calls},
-        {"role": "tool", "tool_call_id": "c1", "content": f"{LONG} {LONG}"},
-        {"role": "assistant", "content": "That the ferry is late."},
-    ]
-
-
-@COPIES
-@pytest.mark.parametrize("choices", [{}, {"summarizer": shorten}, {"store": MemoryStore()}])
-def test_a_compression_manager_knows_its_short_forms(
-    copied: Copied, choices: dict[str, Any]
-) -> None:
-    manager = CompressionManager(compress_tool_results_limit=1, **choices)
-    messages = tool_talk()
-    assert manager.compress(messages, in_place=False).items
-    other: CompressionManager = copied(manager)
-    assert other.view(messages) == manager.view(messages) != messages
-    assert other.stats == manager.stats
-    assert other.compress(tool_talk()).items
-
-
-@COPIES
-@pytest.mark.parametrize("choices", [{}, {"llm": shorten}, {"counter": words}])
-def test_a_window_manager(copied: Copied, choices: dict[str, Any]) -> None:
-    manager = ContextWindowManager(context_limit=900, reserve_output_tokens=100, **choices)
-    manager.observe(TALK[:2], 500)
-    other: ContextWindowManager = copied(manager)
-    assert other.fit(TALK).messages == manager.fit(TALK).messages
-    assert other.fit(TALK).tokens_after == manager.fit(TALK).tokens_after
-
-
-@COPIES
-def test_a_window_manager_that_has_learned_of_a_smaller_window(copied: Copied) -> None:
-    manager = ContextWindowManager(context_limit=4_000, reserve_output_tokens=100)
-    said = "This model's maximum context length is 900 tokens. However, your messages resulted in "
-    manager.recover(TALK, f"{said}1000 tokens.")
-    assert copied(manager).get_context_limit() == manager.get_context_limit() == 900

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 import refold
+import refold.conversation
 from refold.errors import ConfigError
 from refold.gone import GONE_NAMES, GONE_OPTIONS
 from refold.options import Options
@@ -22,3 +23,15 @@ def test_a_name_that_is_gone_names_the_new_way(name: str) -> None:
     assert name not in refold.__all__
     with pytest.raises(AttributeError, match=f"refold.{name} is gone: \\S"):
         getattr(refold, name)
+
+
+def test_a_window_refuses_what_it_no_longer_takes() -> None:
+    gone: dict[str, Any] = {"summary_format": "handover"}
+    with pytest.raises(ConfigError, match="summary_format is no longer an option: give llm"):
+        refold.ContextWindowManager(context_limit=900, **gone)
+
+
+def test_names_of_a_room_that_are_gone_name_the_new_way() -> None:
+    for name in ("FactSheet", "RollingSummary", "SlidingWindow"):
+        with pytest.raises(AttributeError, match=f"refold.conversation.{name} is gone: \\S"):
+            getattr(refold.conversation, name)

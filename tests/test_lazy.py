@@ -6,8 +6,6 @@ import copy
 import pickle
 
 from refold.lazy import Lazy
-from tests.classic import compress
-from tests.conversations import SENTENCES
 
 
 def test_nothing_is_made_before_somebody_asks_and_then_once() -> None:
@@ -38,15 +36,3 @@ def test_copied_and_pickled_it_takes_its_value_along() -> None:
     copied = copy.deepcopy(later)
     assert copied == later
     assert copied.get() is not later.get()
-
-
-def test_a_result_whose_quality_nobody_has_asked_for_can_be_sent_away() -> None:
-    messages = [
-        {"role": role, "content": " ".join(SENTENCES) + f" See item_{number}."}
-        for number, role in enumerate(["user", "assistant"] * 8)
-    ]
-    result = compress(messages, profile="standard", token_budget=300)
-    sent = pickle.loads(pickle.dumps(result))
-    assert sent == result
-    assert 0 < sent.compression.entity_retention < 1
-    assert sent.compression.to_dict()["quality_score"] == result.compression.quality_score

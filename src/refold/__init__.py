@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from refold.notation.marks import legend
     from refold.options import Options, PreservePattern
     from refold.plan.hooks import TokenVerdict as TokenVerdict
-    from refold.plugins import load_plugins
     from refold.result import BudgetReport as BudgetReport
     from refold.result import Compression as Compression
     from refold.result import ModelReport as ModelReport
@@ -109,7 +108,6 @@ _HOMES = {
     "create_summarizer": "refold.llm.summarizers",
     "forget": "refold.stores.removal",
     "legend": "refold.notation.marks",
-    "load_plugins": "refold.plugins",
     "open_store": "refold.stores",
     "retrieve_tool": "refold.tools.retrieve",
     "uncompress": "refold.api",
@@ -165,7 +163,6 @@ __all__ = [
     "create_classifier",
     "create_summarizer",
     "legend",
-    "load_plugins",
     "open_store",
     "retrieve_tool",
     "uncompress",

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from functools import partial
 from typing import Any, Final, Literal, TypeVar, Unpack
 
 from refold.checks import check_name, check_whole
@@ -135,10 +134,6 @@ class Compressor:
         self._helpers = {"store": store, **helpers}
         combined = combine(options, fields_of_options)
         self._engine = Engine(_check_thinking(combined), **self._helpers)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle and copy the arguments it was made with, without cached answers of models."""
-        return partial(type(self), self.options, **self._helpers), ()
 
     def __repr__(self) -> str:
         plain = Options()

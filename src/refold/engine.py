@@ -25,9 +25,9 @@ from refold.messages.restore import Trust
 from refold.messages.token_count import CountedTexts
 from refold.messages.wire import clone_message
 from refold.options import Options, check_used
+from refold.plan.figures import measure
 from refold.plan.fit import Planned, Planner
 from refold.plan.hooks import Hooks
-from refold.plan.quality import measure
 from refold.plan.render import Rendering, provenance_of, render
 from refold.plan.rules import Rule, check_rules
 from refold.plan.tables import Tables
@@ -159,14 +159,13 @@ class Engine(Planner):
         job.text_cache.forget_sentences()
         job.tally.settle(job.text_cache.written_in(planned[0]))
         plan, rendering = self.write(plan)
-        finder = job.text_cache.finder if self.preset.counts_names else None
         return Result(
             messages=rendering.messages,
             verbatim=rendering.verbatim,
             first_changed=next((n for n, fold in enumerate(plan) if not fold.is_kept), len(plan)),
             thinking="stripped" if any(fold.is_stripped for fold in plan) else "kept",
             compression=replace(
-                measure(plan, self.options, job.text_cache.tokens, finder),
+                measure(plan, self.options, job.text_cache.tokens),
                 messages_llm_classified=job.text_cache.count_judged(job.messages),
                 hook_failures=job.text_cache.hooks.failures,
             ),

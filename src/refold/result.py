@@ -88,23 +88,6 @@ class _Readable:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Quality:
-    """How much folded messages still show, from 0 to 1; `None` if nothing is folded."""
-
-    entity_retention: float | None = None
-    """The share of names in folded messages that their stand-ins still mention."""
-    structural_integrity: float | None = None
-    """The share of their fenced blocks, bracketed data and tables that are still there."""
-    reference_coherence: float | None = None
-    """The share of remaining names that are still there where they were first mentioned."""
-    quality_score: float | None = None
-    """The three weighted by 0.4, 0.4 and 0.2."""
-
-
-_NOTHING_FOLDED: Final = Lazy.known(Quality())
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Compression:
     """The figures of one compression, measured on the messages that are returned."""
 
@@ -131,37 +114,13 @@ class Compression:
     """Texts on which the caller's token counter failed; they were estimated instead."""
     hook_failures: int = 0
     """Texts on which a scorer or token classifier failed; refold's own rules were used instead."""
-    quality: Lazy[Quality] = _NOTHING_FOLDED
-    """How much the messages still show; may be computed on first access."""
     decisions: tuple[TraceEntry, ...] = ()
     """What happened to each text, with `trace=True`."""
 
-    @property
-    def entity_retention(self) -> float | None:
-        """The share of names in folded messages that their stand-ins still mention."""
-        return self.quality.get().entity_retention
-
-    @property
-    def structural_integrity(self) -> float | None:
-        """The share of their fenced blocks, bracketed data and tables that are still there."""
-        return self.quality.get().structural_integrity
-
-    @property
-    def reference_coherence(self) -> float | None:
-        """The share of remaining names that are still there where they were first mentioned."""
-        return self.quality.get().reference_coherence
-
-    @property
-    def quality_score(self) -> float | None:
-        """The three weighted by 0.4, 0.4 and 0.2."""
-        return self.quality.get().quality_score
-
     def to_dict(self) -> dict[str, Any]:
         """Return it as JSON-ready data."""
-        figures = asdict(replace(self, decisions=(), quality=_NOTHING_FOLDED))
-        del figures["quality"]
-        figures["decisions"] = [entry.to_dict() for entry in self.decisions]
-        return {**figures, **asdict(self.quality.get())}
+        figures = asdict(replace(self, decisions=()))
+        return {**figures, "decisions": [entry.to_dict() for entry in self.decisions]}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -179,7 +179,7 @@ def test_explain_never_steers_the_terminal(refold: Refold) -> None:
 
 def test_stats_shows_the_figures(refold: Refold, file: Path) -> None:
     text = refold("stats", file).out.decode()
-    for words in ("tokens before", "tokens after", "messages compressed", "quality score"):
+    for words in ("tokens before", "tokens after", "messages compressed", "ratio"):
         assert words in text
     data = json.loads(refold("stats", file, "--json").out)
     assert data["messages_before"] == data["messages_after"] == 8

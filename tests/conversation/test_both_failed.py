@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from refold import uncompress
-from refold.conversation import ContextWindowManager, FactSheet, window_of
+from refold.conversation import ContextWindowManager, window_of
 from refold.scan.tokens.estimate import SAFETY_FACTOR, estimate_tokens
 from refold.scan.tokens.exact import ExactCounter
 from tests.conversation.histories import STRATEGIES, talk, tool_turn, violations, words
@@ -143,11 +143,3 @@ def test_q_log_order_is_kept() -> None:
     places = [int(number) for number in re.findall(r"(?:full|tick) (\d+)", shown)]
     assert len(places) > 10
     assert places == sorted(places)
-
-
-def test_r_two_urls_are_both_remembered() -> None:
-    sheet = FactSheet()
-    sheet.add([{"role": "user", "content": "Read https://a.test/one first."}])
-    sheet.add([{"role": "assistant", "content": "Then https://b.test/two it is."}])
-    assert sheet.facts("values") == ("https://b.test/two", "https://a.test/one")
-    assert "https://a.test/one" in sheet.write(200)

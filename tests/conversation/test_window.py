@@ -13,16 +13,12 @@ from refold import MemoryStore, Session, retrieve_tool, uncompress
 from refold.conversation import (
     DEFAULT_REGISTRY,
     ContextWindowManager,
-    FactSheet,
-    RollingSummary,
-    SlidingWindow,
     asend_fitting,
     send_fitting,
     window_of,
 )
 from refold.errors import BudgetError, ConfigError, MessageError
 from refold.messages.token_count import IMAGE_TOKENS
-from refold.scan.tokens.choose import counter_for
 from refold.scan.tokens.counter import RememberingCounter
 from tests.conversation.histories import STRATEGIES, talk, tool_turn, violations, words
 from tests.conversations import Conversation, spelled
@@ -351,8 +347,6 @@ def test_w09_zero_messages_means_none_but_what_is_pinned() -> None:
     messages = talk(21)
     result = small(strategy="sliding_window", max_messages=0).fit(messages)
     assert result.messages == [messages[0], messages[1], messages[21]]
-    window = SlidingWindow(last_messages=0)
-    assert window(messages) == messages[:1]
 
 
 def test_w09_the_window_is_checked_in_tokens_afterwards() -> None:
@@ -656,65 +650,6 @@ def test_w15_pins_are_checked(pins: Any) -> None:
 
 
 # W16 also offered
-
-
-def test_w16_sliding_windows() -> None:
-    messages = [*talk(4), *tool_turn(1, "result"), {"role": "user", "content": "thanks"}]
-    assert SlidingWindow(last_messages=1)(messages) == [messages[0], messages[-1]]
-    # The second of the last two is a result: its call would be the third, so neither is kept.
-    assert SlidingWindow(last_messages=2)(messages) == [messages[0], messages[-1]]
-    assert SlidingWindow(last_messages=3)(messages) == [messages[0], *messages[-3:]]
-    assert SlidingWindow(last_messages=1, anchor_first=1)(messages) == [
-        messages[0],
-        messages[1],
-        messages[-1],
-    ]
-    room = cost([messages[0], *messages[-3:]])
-    assert SlidingWindow(max_tokens=room, counter=words)(messages) == [messages[0], *messages[-3:]]
-    both = SlidingWindow(last_messages=9, max_tokens=room, counter=words)
-    assert both(messages) == [messages[0], *messages[-3:]]
-    huge = [{"role": "user", "content": "word " * 900}]
-    assert SlidingWindow(max_tokens=10)(huge) == huge
-    wrongs: list[dict[str, Any]] = [{}, {"last_messages": -1}, {"max_tokens": 1.5}]
-    for wrong in wrongs:
-        with pytest.raises(ConfigError):
-            SlidingWindow(**wrong)
-
-
-def test_w16_a_rolling_summary_loses_nothing_when_the_model_fails() -> None:
-    def llm(messages: Any) -> str:
-        raise RuntimeError("down")
-
-    rolling = RollingSummary(max_tokens=1_500, llm=llm, counter=words)
-    rolling.add(*talk(10))
-    first = rolling.view()
-    rolling.add(*talk(10)[1:])
-    second = asyncio.run(rolling.aview())
-    assert first.fits
-    assert second.fits
-    assert second.model is not None
-    assert second.model.failures
-    assert rolling.messages == [*talk(10), *talk(10)[1:]]
-    assert len(rolling) == 21
-    assert second.messages[-1] == talk(10)[-1]
-
-
-def test_w16_a_fact_sheet_is_bounded_and_recent_first() -> None:
-    sheet = FactSheet(max_facts=5)
-    for number in range(20):
-        sheet.add_text(f"Ticket OPS-{100 + number} waits.")
-    assert len(sheet.facts("values")) == 5
-    assert "OPS-119" in sheet.facts("values")[0]
-    sheet.add_text("Ticket OPS-116 again.")
-    assert "OPS-116" in sheet.facts("values")[0]
-    text = sheet.write(60)
-    assert "OPS-116" in text
-    assert counter_for(None)(text) <= 60
-    assert sheet.write(5) == ""
-    with pytest.raises(ConfigError):
-        sheet.facts("colours")
-    with pytest.raises(ConfigError):
-        FactSheet(max_facts=0)
 
 
 def test_w16_a_store_and_a_tool_and_a_stable_prefix() -> None:

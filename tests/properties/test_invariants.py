@@ -197,8 +197,6 @@ def test_the_figures_are_those_of_the_result(
     assert result.compression.ratio == (before / after if after else 1.0)
     alone = compress(result.messages, recency_window=len(result.messages) + 1)
     assert alone.tokens_after == result.tokens_after
-    changed = result.messages != messages
-    assert (result.compression.quality_score is not None) == changed
 
 
 def test_stand_ins_that_read_the_same_are_not_longer_either() -> None:

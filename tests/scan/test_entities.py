@@ -7,11 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from refold.scan.entities import (
-    NameFinder,
-    TextsByMessage,
     entity_cap,
     extract_entities,
-    iter_entities,
+    find_names,
     missing_from,
 )
 from tests.conversations import texts
@@ -84,7 +82,7 @@ def test_the_cap_holds() -> None:
 @settings(max_examples=100)
 @given(texts())
 def test_every_name_stands_in_the_text(text: str) -> None:
-    for entity in iter_entities(text):
+    for entity in find_names(text):
         assert entity in text
         assert entity == entity.strip()
 
@@ -101,36 +99,16 @@ def test_abbreviations_keep_their_case() -> None:
 @settings(max_examples=100)
 @given(st.lists(named_texts(), max_size=3))
 def test_names_are_those_of_each_pattern(several: list[str]) -> None:
-    finder = NameFinder()
-    for text in (*several, *several):
-        assert list(finder.find(text)) == names_by_pattern(text)
+    for text in several:
+        assert list(find_names(text)) == names_by_pattern(text)
 
 
 @settings(max_examples=100)
 @given(named_texts(), named_texts(), st.integers(0, 9), st.integers(0, 5))
 def test_what_a_text_does_not_hold(text: str, other: str, longest: int, most: int) -> None:
-    names = (*NameFinder().find(text), *text.split(), "", text[1:3], other[1:3])
+    names = (*find_names(text), *text.split(), "", text[1:3], other[1:3])
     lost = [name for name in names if len(name) <= longest and name not in other]
     assert missing_from(other, names, longest, most) == lost[:most]
-    assert missing_from(text, NameFinder().find(text), longest, 99) == [
-        name for name in NameFinder().find(text) if len(name) <= longest and name not in text
+    assert missing_from(text, find_names(text), longest, 99) == [
+        name for name in find_names(text) if len(name) <= longest and name not in text
     ]
-
-
-def test_where_names_are_shown() -> None:
-    before = TextsByMessage(["Pavel met Ines", "getTide", "Pavel, open_gate"], [0, 1, 2])
-    after = TextsByMessage(["Pavel met Ines", "Pavel and open_gate", "nobody"], [0, 1, 2])
-    assert NameFinder().count_survivors(before, after) == (4, 3, 2)
-    assert NameFinder().count_survivors(TextsByMessage([], []), TextsByMessage([], [])) == (0, 0, 0)
-
-
-def test_a_name_counts_once_in_a_message_of_several_texts() -> None:
-    before = TextsByMessage(["Pavel met", "Ines", "and Pavel"], [0, 0, 1])
-    after = TextsByMessage(["we saw Pavel", "then Pavel", "and Pavel"], [0, 0, 1])
-    assert NameFinder().count_survivors(before, after) == (2, 1, 1)
-
-
-def test_texts_are_looked_into_once() -> None:
-    finder = NameFinder()
-    assert finder.find("Pavel met Ines") is finder.find("Pavel met Ines")
-    assert len(finder) == 1

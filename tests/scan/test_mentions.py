@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from refold.scan.entities import iter_entities
+from refold.scan.entities import find_names
 from refold.scan.mentions import choose_mentions, find_mentions, without_secrets
 from tests.classic import compress
 
@@ -75,18 +75,18 @@ FILLER = "The gauge behind the long wall was read again, and Maria Lopez saw no 
 
 def test_other_names_stay() -> None:
     text = f"Maria Lopez set the password to {PASSWORD} in loadConfig."
-    names = tuple(iter_entities(text))
+    names = tuple(find_names(text))
     assert PASSWORD in names
-    kept = without_secrets(text, names, iter_entities)
+    kept = without_secrets(text, names, find_names)
     assert set(names) - set(kept) == {PASSWORD}
 
 
 def test_an_address_with_a_secret_in_it() -> None:
     address = "https://example.org/reset?token=FAKE0fake1FAKE2fake3"
     text = f"Look at {address} and https://example.org/help first."
-    names = tuple(iter_entities(text))
+    names = tuple(find_names(text))
     assert address in names
-    kept = without_secrets(text, names, iter_entities)
+    kept = without_secrets(text, names, find_names)
     assert set(names) - set(kept) == {address}
 
 
@@ -110,15 +110,15 @@ def test_no_secret_beside_a_summary() -> None:
     ],
 )
 def test_whatever_announces_it(text: str, secret: str) -> None:
-    listed = without_secrets(f"Maria Lopez. {text}", ("Maria Lopez", secret), iter_entities)
+    listed = without_secrets(f"Maria Lopez. {text}", ("Maria Lopez", secret), find_names)
     assert listed == ("Maria Lopez",)
 
 
 def test_a_text_is_searched_once_for_all_who_ask() -> None:
     text = f"Maria Lopez set the password to {PASSWORD} in loadConfig."
-    names = tuple(iter_entities(text))
+    names = tuple(find_names(text))
     hidden: dict[str, str] = {}
-    first = without_secrets(text, names, iter_entities, hidden)
+    first = without_secrets(text, names, find_names, hidden)
     assert hidden == {text: text.replace(PASSWORD, "<secret>")}
-    assert without_secrets(text, names, iter_entities, {text: text}) == names
-    assert without_secrets(text, names, iter_entities, hidden) == first
+    assert without_secrets(text, names, find_names, {text: text}) == names
+    assert without_secrets(text, names, find_names, hidden) == first

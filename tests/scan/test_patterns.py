@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from refold.detectors import detect
 from refold.llm.gates._values import read_values
-from refold.scan.entities import iter_entities
+from refold.scan.entities import find_names
 from refold.scan.facts import extract_facts
 from refold.scan.patterns import compact_iban, find_ibans, trim_url
 from refold.scan.redaction import hide_secrets
@@ -90,9 +90,9 @@ def test_only_the_end_is_trimmed_and_only_once(url: str) -> None:
 @settings(max_examples=100)
 @given(named_texts())
 def test_names_are_those_of_the_plain_patterns(text: str) -> None:
-    assert list(iter_entities(text)) == names_by_pattern(text)
+    assert list(find_names(text)) == names_by_pattern(text)
 
 
 def test_a_row_of_capitalized_words_is_one_name_or_none() -> None:
-    assert list(iter_entities("Aa " * 3 + "Ab")) == ["Aa Aa Aa Ab"]
-    assert list(iter_entities("Aa " * 100_000 + "AbC")) == ["AbC"]  # each part tried: for ever
+    assert list(find_names("Aa " * 3 + "Ab")) == ["Aa Aa Aa Ab"]
+    assert list(find_names("Aa " * 100_000 + "AbC")) == ["AbC"]  # each part tried: for ever

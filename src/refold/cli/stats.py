@@ -24,7 +24,7 @@ Examples:
 @preview_options
 @json_option
 def command(*, as_json: bool, **given: Any) -> None:
-    """Show the figures of a fold: tokens, counters, quality. Changes nothing."""
+    """Show the figures of a fold: tokens and what happened. Changes nothing."""
     with fold_preview(**given) as preview:
         before, after = turns = preview.folded.turns
         figures = preview.folded.result.compression
@@ -37,7 +37,7 @@ def command(*, as_json: bool, **given: Any) -> None:
 
 
 def _draw_figures(figures: Compression) -> Table:
-    """Draw all counters and measures that are not zero."""
+    """Draw all counters that are not zero."""
     table = make_table()
     table.add_column("figure")
     table.add_column("value", justify="right")

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from refold.conversation.limits import Available, FoldThresholds, available_tokens, count_tools
-    from refold.conversation.memory import FactSheet, RollingSummary, SlidingWindow
     from refold.conversation.models import DEFAULT_REGISTRY, Window, WindowRegistry, window_of
     from refold.conversation.overflow import Overflow, asend_fitting, parse_overflow, send_fitting
     from refold.conversation.report import FitResult, SessionReport
@@ -18,14 +17,11 @@ _HOMES = {
     "DEFAULT_REGISTRY": "models",
     "Available": "limits",
     "ContextWindowManager": "window",
-    "FactSheet": "memory",
     "FitResult": "report",
     "FoldThresholds": "limits",
     "Overflow": "overflow",
-    "RollingSummary": "memory",
     "Session": "session",
     "SessionReport": "report",
-    "SlidingWindow": "memory",
     "Window": "models",
     "WindowRegistry": "models",
     "asend_fitting": "overflow",
@@ -41,6 +37,10 @@ _HOMES = {
 def __getattr__(name: str) -> Any:
     home = _HOMES.get(name)
     if home is None:
+        from refold.gone import GONE_NAMES  # only on the way to an error
+
+        if name in GONE_NAMES:
+            raise AttributeError(f"{__name__}.{name} is gone: {GONE_NAMES[name]}")
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     found = getattr(import_module(f"{__name__}.{home}"), name)
     globals()[name] = found  # so that the next look-up is an ordinary one
@@ -51,14 +51,11 @@ __all__ = [
     "DEFAULT_REGISTRY",
     "Available",
     "ContextWindowManager",
-    "FactSheet",
     "FitResult",
     "FoldThresholds",
     "Overflow",
-    "RollingSummary",
     "Session",
     "SessionReport",
-    "SlidingWindow",
     "Window",
     "WindowRegistry",
     "asend_fitting",

@@ -65,7 +65,6 @@ class Fitter:
     pins: tuple[Pin, ...]
     max_messages: int
     keep_results: int | None
-    is_handover: bool
     strict: bool
     passes: Passes = field(default_factory=Passes)
 
@@ -90,7 +89,6 @@ class Fitter:
             pinned=find_pinned(sources, self.pins),
             max_messages=self.max_messages,
             keep_results=self.keep_results,
-            is_handover=self.is_handover,
         )
         return Attempt(
             history=history, items=items, task=task, reused=reused, current=current, is_due=is_due

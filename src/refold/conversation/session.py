@@ -8,8 +8,7 @@ with room to spare, and as late in the list as will do.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping
-from copy import copy
+from collections.abc import Iterable
 from dataclasses import asdict, replace
 from typing import Any, Final, Generic, Self, Unpack
 
@@ -32,21 +31,6 @@ from refold.stores.memory import MemoryStore
 
 _GIVEN_AGAIN: Final = ("summarizer", "classifier", "detectors", "codecs", "kinds", "rules")
 """What is not saved with a session and must be passed again to `resume`."""
-
-
-def _revive(
-    class_: type[Session[Any]],
-    key: str,
-    saved: Store,
-    given: Mapping[str, Any],
-    own: tuple[dict[str, Any], Store | None],
-) -> Session[Any]:
-    """Restore a session that was pickled or copied; nothing is written to its *own* store."""
-    session = class_.resume(key, saved, **given)
-    verbatim, session._store = own
-    session._folding.verbatim.update(verbatim)
-    session._state.engine = Engine(session.options, store=session._store, **session._helpers)
-    return session
 
 
 def _stable(options: Options) -> Options:
@@ -148,7 +132,15 @@ class Session(Generic[M]):
 
         Both keep what they fold in the same store.
         """
-        return copy(self)
+        saved = MemoryStore()
+        key = self.save(saved)
+        hooks = {name: getattr(self.options, name) for name in HOOKS}
+        given = {name: hook for name, hook in hooks.items() if hook is not None} | self._helpers
+        session = type(self).resume(key, saved, **given, pins=self.options.pins)
+        session._folding.verbatim.update(self.verbatim)
+        session._store = self._store
+        session._state.engine = Engine(session.options, store=session._store, **session._helpers)
+        return session
 
     def pin(self, *pins: Pin) -> None:
         """Keep messages unchanged from now on: by id, as `role:NAME`, or by a function.
@@ -215,16 +207,6 @@ class Session(Generic[M]):
     async def aview(self, token_budget: int | None = None) -> list[M]:
         """Return the same as `view` without blocking the event loop."""
         return await asyncio.to_thread(self.view, token_budget)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle and copy what `save` would write, plus functions and models."""
-        saved = MemoryStore()
-        key = self.save(saved)
-        hooks = {name: getattr(self.options, name) for name in HOOKS}
-        given = {name: hook for name, hook in hooks.items() if hook is not None} | self._helpers
-        given["pins"] = self.options.pins
-        own = dict(self.verbatim), self._store
-        return _revive, (type(self), key, saved, given, own)
 
     def save(self, store: Store) -> str:
         """Write everything to *store* and return the key with which to `resume`."""

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
-from refold.conversation.handover import as_handover
 from refold.conversation.rungs import RUNGS, Rung, stand_in
 from refold.engine import Engine
 from refold.lazy import Lazy
@@ -49,8 +48,6 @@ class Task:
     keep_results: int | None
     """How many of the newest tool results stay whole while that fits; `None` if the engine is to
     decide."""
-    is_handover: bool = False
-    """Whether summaries of stretches are to be hand-overs."""
 
     @property
     def stays(self) -> dict[int, str]:
@@ -178,7 +175,7 @@ def _plan(task: Task) -> Fitting:
     cut = _cut_words(task, plan)
     if cut is not None:
         return _plan(replace(task, pinned={**task.pinned, cut: "last_user_message"}))
-    return Fitting(plan=_as_asked(task, plan), steps=report.rungs if report else ())
+    return Fitting(plan=plan, steps=report.rungs if report else ())
 
 
 def _cut_words(task: Task, plan: Plan) -> int | None:
@@ -197,14 +194,7 @@ def _roll_up(task: Task) -> Fitting:
     plan, report = fit_budget(
         task.messages, _budget(task), task.text_cache, aim, pinned=task.pinned, preset=ROLL_UP
     )
-    return Fitting(plan=_as_asked(task, plan), steps=report.rungs)
-
-
-def _as_asked(task: Task, plan: Plan) -> Plan:
-    """Write summaries as hand-overs, if that is wanted."""
-    if not task.is_handover:
-        return plan
-    return tuple(as_handover(fold_, task.text_cache) for fold_ in plan)
+    return Fitting(plan=plan, steps=report.rungs)
 
 
 def _squeeze(task: Task) -> Fitting:

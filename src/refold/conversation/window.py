@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, Final, Literal, Self, TypeVar, get_args
+from typing import Any, Final, Never, TypeVar, get_args
 
-from refold.checks import check_choice, check_whole
+from refold.checks import check_choice, check_names, check_whole
 from refold.conversation.fitter import Fitter
-from refold.conversation.handover import HANDOVER_PROMPT
 from refold.conversation.history import Known, read_history
 from refold.conversation.limits import (
     Available,
@@ -36,7 +35,6 @@ from refold.scan.tokens.counter import RememberingCounter, TokenCounter
 from refold.stores.base import Store
 
 T = TypeVar("T")
-SummaryFormat = Literal["plain", "handover"]
 
 _NOT_USED: Final[Mapping[str, str]] = {
     "token_budget": "the budget is the window; give context_limit or reserve_output_tokens",
@@ -48,15 +46,6 @@ _NOT_USED: Final[Mapping[str, str]] = {
     "trace": "what was done stands in FitResult.steps and in the ids beside it",
 }
 """The options of which a window makes no use, and what does their work."""
-
-
-def _revive(
-    class_: type[ContextWindowManager], choices: dict[str, Any], context_tokens: int
-) -> ContextWindowManager:
-    """Make a manager again, for a window that may have turned out to be smaller."""
-    manager = class_(**choices)
-    manager._context_tokens = context_tokens
-    return manager
 
 
 class ContextWindowManager:
@@ -72,15 +61,10 @@ class ContextWindowManager:
 
     *context_limit* is the window where no table need be asked, *default_context_limit* the one for
     a *model* that no table knows, with a warning. The newest *keep_results* tool results stay whole
-    as long as that fits. With `summary_format="handover"` summaries have the sections of
-    `refold.conversation.handover`. After *pass_seconds* no model is waited for. *max_passes* such
-    as `(1, 5)` allows one change in five turns, unless it would not fit. *options* are the
-    engine's: by default those of the profile `standard`; one that a window makes no use of is
-    refused.
+    as long as that fits. After *pass_seconds* no model is waited for. *max_passes* such as `(1, 5)`
+    allows one change in five turns, unless it would not fit. *options* are the engine's: by default
+    those of the profile `standard`; one that a window makes no use of is refused.
     """
-
-    _choices: dict[str, Any]
-    """What it was made with."""
 
     def __init__(
         self,
@@ -94,7 +78,6 @@ class ContextWindowManager:
         keep_results: int | None = None,
         llm: Generate | None = None,
         summarizer: object = None,
-        summary_format: SummaryFormat = "plain",
         pass_seconds: float | None = None,
         tools: Sequence[Tool] = (),
         pins: Sequence[Pin] = (),
@@ -109,7 +92,9 @@ class ContextWindowManager:
         store: Store | None = None,
         conversation: str | None = None,
         options: Options | None = None,
+        **gone: Never,
     ) -> None:
+        check_names(gone, type(self).__init__.__kwdefaults__ or ())
         check_choice("strategy", strategy, get_args(Strategy))
         check_whole("max_messages", max_messages)
         if keep_results is not None:
@@ -125,7 +110,7 @@ class ContextWindowManager:
         self._tools = tuple(tools)
         self._counter = _remembering(counter or counter_for(model))
         _check_options(options)
-        writer = _choose_summarizer(llm, summarizer, summary_format)
+        writer = _choose_summarizer(llm, summarizer)
         self._engine = Engine(
             combine(options, {"counter": self._counter}),
             store=store,
@@ -142,26 +127,10 @@ class ContextWindowManager:
             pins=tuple(pins),
             max_messages=max_messages,
             keep_results=keep_results,
-            # A summarizer has its own words.
-            is_handover=summary_format == "handover" and summarizer is None,
             strict=strict,
         )
         self._known = Known()
         self.available()  # says at once if nothing is left for messages
-
-    def __new__(cls, *_: Any, **choices: Any) -> Self:
-        """Note what it is made with."""
-        made = super().__new__(cls)
-        made._choices = choices
-        return made
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle and copy what it was made with, and what it has learned of the window.
-
-        What was made of conversations is not taken along: the next one is folded anew.
-        """
-        learned = {"counter": self._counter} if isinstance(self._counter, CalibratedCounter) else {}
-        return _revive, (type(self), {**self._choices, **learned}, self._context_tokens)
 
     def __repr__(self) -> str:
         said = f"strategy={self.strategy!r}, context_limit={self._context_tokens}"
@@ -314,17 +283,13 @@ def _smaller(result: FitResult[Any], overflow: Overflow) -> FitResult[Any]:
     raise BudgetError(f"the provider refused the prompt and no shorter one will do: {why}")
 
 
-def _choose_summarizer(
-    llm: Generate | None, summarizer: object, summary_format: SummaryFormat
-) -> object:
+def _choose_summarizer(llm: Generate | None, summarizer: object) -> object:
     """Return the one that is given, told how to write; `None` if none is."""
-    check_choice("summary_format", summary_format, get_args(SummaryFormat))
     if llm is None:
         return summarizer
     if summarizer is not None:
         raise ConfigError("give llm (chat messages to text) or summarizer (text to text), not both")
-    is_handover = summary_format == "handover"
-    return GenerateSummarizer(llm, HANDOVER_PROMPT if is_handover else DEFAULT_COMPRESSION_PROMPT)
+    return GenerateSummarizer(llm, DEFAULT_COMPRESSION_PROMPT)
 
 
 def _check_options(options: object) -> None:

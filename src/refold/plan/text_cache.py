@@ -22,7 +22,7 @@ from refold.plan.shorten.prose import (
     summarize_groups,
 )
 from refold.plan.tables import OWN_TABLES, Tables
-from refold.scan.entities import NameFinder, iter_entities, missing_from
+from refold.scan.entities import find_names, missing_from
 from refold.scan.mentions import choose_mentions, find_mentions, without_secrets
 from refold.scan.truncate import cut_words
 
@@ -72,7 +72,6 @@ class TextCache:
         self._keeps_sentences = keeps_sentences or self.hooks.scores
         """Whether sentences are cached: if texts may be summarized again, or are expensive to
         score. All sentences together take more memory than the conversation."""
-        self.finder: Final = NameFinder()
         self._findings: dict[str, Findings] = {}
         self._summaries: dict[tuple[tuple[str, ...], int], str] = {}
         self._stand_ins: dict[StandInKey, str | None] = {}
@@ -207,14 +206,14 @@ class TextCache:
         """Return the names that may be listed beside a summary: secrets may not."""
         named = self._named.get(text)
         if named is None:
-            found = self.finder.find(text)
-            named = self._named[text] = without_secrets(text, found, iter_entities, self._hidden)
+            found = find_names(text)
+            named = self._named[text] = without_secrets(text, found, find_names, self._hidden)
         return named
 
     @property
     def looks(self) -> int:
         """How many texts were scanned so far, for structure or for names."""
-        return len(self._findings) + len(self.finder)
+        return len(self._findings) + len(self._named)
 
     def forget_sentences(self) -> None:
         """Forget what only planning needs; it takes more memory than the conversation."""
@@ -238,7 +237,6 @@ class TextCache:
         self._stand_ins = _only_all(self._stand_ins, texts)
         self.tokens.keep_only(texts.union(filter(None, self._stand_ins.values())))
         self.codecs.keep_only(texts)
-        self.finder.keep_only(texts)
         self._findings = _only(self._findings, texts)
         self._units = _only(self._units, texts)
         self._named = _only(self._named, texts)

@@ -23,7 +23,7 @@ from refold.scan.tokens.counter import ForgivingCounter, RememberingCounter, Tok
 from refold.scan.tokens.estimate import estimate_tokens
 from refold.stores.base import Store
 from refold.tools.candidates import Candidate, Chooser, find_trigger
-from refold.tools.manager_pass import CachedForm, Pass, ResultCache
+from refold.tools.manager_pass import Pass, ResultCache
 from refold.tools.policy import ManagerChoices, ManagerOptions
 from refold.tools.report import ManagerReport, ManagerStats
 from refold.tools.shapes import apply_short_form, drop_short_form, with_value
@@ -31,21 +31,6 @@ from refold.tools.shortening import Shortener, build_summarizer, choose_model
 from refold.tools.text_store import TextStore
 
 __all__ = ["DEFAULT_COMPRESSION_PROMPT", "CompressionManager", "Limiter", "ManagerOptions"]
-
-
-def _revive(
-    class_: type[CompressionManager],
-    options: ManagerOptions,
-    models: Mapping[str, Any],
-    known: Mapping[str, CachedForm],
-    stats: ManagerStats,
-) -> CompressionManager:
-    """Rebuild a manager that shares the short forms of another one."""
-    manager = class_(options, **models)
-    for key, short in known.items():
-        manager._cache.learn(key, short)
-    manager._stats = stats
-    return manager
 
 
 class CompressionManager:
@@ -75,7 +60,6 @@ class CompressionManager:
         if options is not None and choices:
             raise ConfigError("give ManagerOptions or keywords, not both")
         self.options = chosen = ManagerOptions.of(choices) if options is None else options
-        self._models = {"generate": generate, "model": model, "summarizer": summarizer}
         count = _remembering(chosen.counter)
         asked = choose_model(generate, model, summarizer, chosen.prompt)
         self._count = count
@@ -97,11 +81,6 @@ class CompressionManager:
         stats = self._stats
         said = f"compressed={stats.compressed}, tokens_saved={stats.tokens_saved}"
         return f"{type(self).__name__}({said})"
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle and copy what it was made with, its short forms and its totals."""
-        known = self._cache.known()
-        return _revive, (type(self), self.options, self._models, known, self._stats)
 
     @property
     def compression_count(self) -> int:

@@ -112,7 +112,6 @@ def test_neither_does_a_session_a_window_or_a_manager(messages: list[dict[str, A
             context_limit=2_000,
             reserve_output_tokens=500,
             strategy=strategy,
-            summary_format="handover",
         )
         check_unsaid(window.fit(messages).messages)
     manager = CompressionManager()

@@ -94,8 +94,6 @@ class Preset:
     """Whether results that no model has read yet stay whole if they fit."""
     refers_ahead: bool = False
     """Whether copies refer to a later one by default."""
-    counts_names: bool = False
-    """Whether the quality figures use the names that the text cache has found already."""
 
 
 def preset_of(profile: Profile) -> Preset:

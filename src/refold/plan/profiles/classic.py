@@ -17,7 +17,6 @@ PRESET: Final = Preset(
     spelling=CLASSIC,
     summary_rules=POINTS,
     refers_ahead=True,
-    counts_names=True,
 )
 
 ROLL_UP: Final = replace(PRESET, fit=roll_up_oldest)

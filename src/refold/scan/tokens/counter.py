@@ -5,9 +5,8 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
-from functools import partial
 from operator import index
-from typing import Any, Final, Protocol, SupportsIndex
+from typing import Final, Protocol, SupportsIndex
 
 _MAX_CHARS: Final = 8_000_000
 """Text to remember at most, all counted texts together."""
@@ -72,10 +71,6 @@ class RememberingCounter:
                 while self._chars > self._max_chars:
                     self._chars -= len(self._known.popitem(last=False)[0])
         return count
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle and copy the counter itself; what it has counted it counts again."""
-        return partial(type(self), max_chars=self._max_chars), (self._counter,)
 
     @property
     def remembered(self) -> int:

@@ -1,14 +1,11 @@
-"""Rows of tables by others: given by hand, or offered by a package and asked for."""
+"""Rows that a caller adds to the tables."""
 
 from __future__ import annotations
 
 import asyncio
 import re
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,7 +17,6 @@ from refold import (
     Session,
     acompress,
     compress,
-    load_plugins,
     uncompress,
 )
 from refold.codecs import CODECS, Codec
@@ -253,72 +249,3 @@ def test_a_profile_that_does_not_ask_them_says_so(profile: Any, table: dict[str,
 
 
 # packages
-
-PLUGIN = """
-import re
-from refold.detectors import Detector, pattern_finder
-
-from refold.codecs import Codec
-
-TICKET = Detector(reason="ticket", hard=True, find=pattern_finder(re.compile("berth QX")))
-KNOTS = Codec(name="knots", sees=bool, encode=lambda text: None, decode=str)
-
-from refold.kinds import Kind, tile
-
-LEDGER = Kind(name="ledger", claims=lambda sample: sample.has("swell"), split=lambda t: tile(t, {}))
-
-
-def keep_ships(draft, context):
-    return ()
-
-
-WRONG = 3
-"""
-
-
-def installed(folder: Path, *targets: str) -> Path:
-    """Put a package with such entry points into a folder, as an installer would."""
-    (folder / "acme_refold.py").write_text(PLUGIN)
-    info = folder / "acme_refold-1.0.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: acme-refold\nVersion: 1.0\n")
-    rows = [f"one_{n} = {target}" for n, target in enumerate(targets)]
-    rows = ["[refold.detectors]", *rows, "[refold.codecs]", "knots = acme_refold:KNOTS"]
-    rows += ["[refold.kinds]", "ledger = acme_refold:LEDGER"]
-    rows += ["[refold.rules]", "ships = acme_refold:keep_ships"]
-    (info / "entry_points.txt").write_text("\n".join(rows))
-    return folder
-
-
-def run(folder: Path, source: str) -> subprocess.CompletedProcess[str]:
-    program = f"import sys; sys.path.insert(0, {str(folder)!r})\n{source}"
-    return subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=False
-    )
-
-
-def test_an_installed_package_is_asked_only_when_somebody_asks(tmp_path: Path) -> None:
-    source = """
-import refold
-refold.Compressor()
-assert "acme_refold" not in sys.modules
-tables = refold.load_plugins()
-assert [one.reason for one in tables["detectors"]][-1] == "ticket"
-assert [one.name for one in tables["codecs"]][-1] == "knots"
-assert [one.name for one in tables["kinds"]][0] == "ledger"
-assert [one.__name__ for one in tables["rules"]][0] == "keep_ships"
-refold.Compressor(**tables)
-"""
-    done = run(installed(tmp_path, "acme_refold:TICKET"), source)
-    assert done.returncode == 0, done.stderr
-
-
-@pytest.mark.parametrize("target", ["acme_refold:WRONG", "acme_refold:MISSING", "no_such:X"])
-def test_a_package_that_offers_something_else_is_named(tmp_path: Path, target: str) -> None:
-    done = run(installed(tmp_path, target), "import refold; refold.load_plugins()")
-    assert done.returncode == 1
-    assert f"ConfigError: plugin '{target}'" in done.stderr
-
-
-def test_without_plugins_there_are_refolds_own() -> None:
-    assert load_plugins()["detectors"][: len(DETECTORS)] == DETECTORS

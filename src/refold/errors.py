@@ -126,6 +126,14 @@ def describe(error: BaseException) -> str:
     return f"{type(error).__name__}: {line[:_LONGEST_LINE]}" if line else type(error).__name__
 
 
+def describe_kind(error: BaseException) -> str:
+    """Describe an error without a word that it may quote: what kind it is, and where if it says."""
+    if isinstance(error, StoreError):
+        return describe(error)  # of a store, not of what is said
+    place = error.place if isinstance(error, MessageError) else ""
+    return f"{type(error).__name__} at {place}" if place else type(error).__name__
+
+
 def attribute_of(error: object, name: str) -> Any:
     """Return the attribute *name* of a foreign error or of a part of it; `None` if that fails."""
     try:

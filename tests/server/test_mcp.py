@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -77,3 +78,39 @@ def serving(folder: Path) -> Iterator[str]:
         finally:
             server.terminate()
             server.communicate()
+
+
+HELLO = """\
+{"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": "2025-06-18",\
+ "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}}
+{"jsonrpc": "2.0", "method": "notifications/initialized"}
+"""
+CALL = """\
+{"method": "tools/call", "params": {"name": "%s", "arguments": %s}, "jsonrpc": "2.0", "id": %d}
+"""
+
+
+@pytest.mark.parametrize("depth", [190, 250, 900, 100_000])
+def test_a_call_that_is_nested_deeply_gets_an_error(tmp_path: Path, depth: int) -> None:
+    """And whoever asked can go on."""
+    nested = "[" * depth + '"\\"{"' + "]" * depth
+    calls = [
+        CALL % ("refold_compress", f'{{"messages": [{{"role": "user", "content": {nested}}}]}}', 2),
+        CALL % ("refold_compress", f'{{"id": 9, "text": {nested}}}', 3),
+        CALL % ("refold_stats", "{}", 4),
+    ]
+    command = [sys.executable, "-m", "refold", "mcp", "--store", str(tmp_path / "refold.db")]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=dict(_env())
+    ) as server:
+        assert server.stdin is not None
+        assert server.stdout is not None
+        server.stdin.write(HELLO + "".join(calls))
+        server.stdin.flush()
+        answers = [json.loads(server.stdout.readline()) for _ in range(4)]
+        server.stdin.close()
+    assert {answer["id"]: answer["result"].get("isError") for answer in answers[1:]} == {
+        2: True,
+        3: True,
+        4: False,
+    }

@@ -71,7 +71,9 @@ def command(**given: Any) -> None:
         open_store(
             settings.store
         ).close()  # fail now: later, every request would go through unfolded
-    logging.basicConfig(level=logging.WARNING, format="refold: %(message)s")
+    handler = logging.StreamHandler()
+    handler.addFilter(logging.Filter("refold"))  # others may quote a request, with a key in it
+    logging.basicConfig(level=logging.WARNING, format="refold: %(message)s", handlers=[handler])
     try:
         summary = asyncio.run(serve(settings, click.echo))
     except OSError as error:

@@ -5,14 +5,15 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 import secrets
 import socket
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any, Final
 
 from refold.api import compress
-from refold.errors import ConfigError, RefoldError
+from refold.errors import ConfigError, RefoldError, describe
 from refold.server.originals import (
     add_counts,
     counts_beside,
@@ -96,6 +97,8 @@ class Tools:
                 return self.compress(**arguments)
             case "refold_stats":
                 return self.stats()
+        if name == _TOO_DEEP:
+            raise ConfigError("the arguments are nested too deeply")
         raise ConfigError(f"there is no tool {name!r}")
 
     def retrieve(self, arguments: Mapping[str, Any]) -> str:
@@ -178,6 +181,8 @@ _MAX_BODY: Final = 64 * 2**20
 """The largest request; the SDK's own limit, 4 MiB, is too small for a long conversation."""
 _META: Final = {name: {"anthropic/alwaysLoad": False} for name in (COMPRESS, STATS)}
 """Only retrieval has to be always in view of a model; Claude Code finds the others by search."""
+_TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*+"|[\[{]|[\]}]')
+_TOO_DEEP: Final = "(nested too deeply)"
 _INSTRUCTIONS: Final = (
     "Results of tools may be shown shortened, with a handle such as #kdbfq at their end. "
     f"{RETRIEVE} returns the whole text behind a handle, some of its lines, or those with a word."
@@ -205,12 +210,14 @@ def make_server(tools: Tools) -> Any:
     async def call_tool(_context: Any, params: Any) -> Any:
         try:
             answer = await asyncio.to_thread(tools.call, params.name, params.arguments or {})
-        except (RefoldError, TypeError) as error:  # TypeError: arguments that no tool has
-            text = types.TextContent(text=str(error))
+            said = answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False)
+        except Exception as error:  # noqa: BLE001 - whatever a model sends, it gets an answer
+            why = str(error) if isinstance(error, RefoldError) else describe(error)
+            text = types.TextContent(text=why)
             return types.CallToolResult(content=[text], is_error=True)
+        text = types.TextContent(text=said)
         if isinstance(answer, str):
-            return types.CallToolResult(content=[types.TextContent(text=answer)])
-        text = types.TextContent(text=json.dumps(answer, ensure_ascii=False))
+            return types.CallToolResult(content=[text])
         return types.CallToolResult(content=[text], structured_content=answer)
 
     return Server(
@@ -224,10 +231,43 @@ def serve_stdio(tools: Tools) -> None:
     from mcp.server.stdio import stdio_server
 
     async def answer() -> None:
-        async with stdio_server() as (reading, writing):
+        async with stdio_server(_read_lines()) as (reading, writing):
             await server.run(reading, writing, server.create_initialization_options())
 
     asyncio.run(answer())
+
+
+async def _read_lines() -> AsyncIterator[str]:
+    """Yield what a client sends; of what the SDK cannot parse, and would not answer, the outside.
+
+    That is whatever is nested more than 200 deep.
+    """
+    import anyio
+    import mcp_types as types
+
+    with open(sys.stdin.fileno(), encoding="utf-8", errors="replace", closefd=False) as source:
+        async for line in anyio.wrap_file(source):
+            try:
+                types.jsonrpc_message_adapter.validate_json(line, by_name=False)
+            except ValueError:
+                yield _outside_of(line)
+            else:
+                yield line
+
+
+def _outside_of(line: str) -> str:
+    """Return a request with parameters that say only that they are nested too deeply."""
+    depth = start = 0
+    outside = []
+    for token in _TOKEN.finditer(line):
+        if token[0] in "[{":
+            depth += 1
+            if depth == 2:
+                outside.append(line[start : token.start()] + json.dumps({"name": _TOO_DEEP}))
+        elif token[0] in "]}":
+            depth -= 1
+            start = token.end() if depth == 1 else start
+    return "".join(outside) + line[start:]
 
 
 def serve_http(tools: Tools, port: int) -> None:

@@ -8,6 +8,7 @@ so that the provider sees one conversation that only grows.
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 import zlib
@@ -33,8 +34,12 @@ _END: Final = re.compile(rb"\r?\n\r?\n")
 MAX_EVENT_BYTES: Final = 64 << 20
 """The longest event; what is longer is passed on without being parsed."""
 _SAYS_USAGE: Final = re.compile(rb'"usage(?:Metadata)?"\s{0,4}:\s{0,4}\{')
-_MAX_BYTES: Final = 16 << 20
-"""The longest answer in one piece whose usage is read."""
+MAX_READ_BYTES: Final = 1 << 20
+"""The longest answer in one piece, line of a stream, or packed answer whose usage is read."""
+_MAX_UNPACKED: Final = 16 << 20
+"""The longest packed answer whose usage is read, unpacked."""
+_STEP: Final = 1 << 16
+"""How much is unpacked at once."""
 _ANY_WINDOW: Final = 47
 """Tells zlib to read both gzip and zlib streams."""
 
@@ -253,46 +258,84 @@ def read_events(events: Iterable[bytes]) -> list[dict[str, Any]]:
 
 
 class Meter:
-    """Reads the token usage of one answer, as far as it can be read."""
+    """Reads the token usage of one answer, as far as it can be read within bounds."""
 
     def __init__(self, api: Api, headers: Mapping[str, str]) -> None:
         """*headers* are those of the answer."""
         encoding = headers.get("content-encoding", "")
-        is_stream = "event-stream" in headers.get("content-type", "")
         self._api = api
-        self._splitter = EventSplitter() if is_stream else None
-        is_packed = encoding in ("gzip", "deflate", "x-gzip")
-        self._unpack = zlib.decompressobj(_ANY_WINDOW) if is_packed else None
-        self._is_readable = is_packed or encoding in ("", "identity")
-        self._whole = bytearray()
+        self._is_stream = "event-stream" in headers.get("content-type", "")
+        self._is_packed = encoding in ("gzip", "deflate", "x-gzip")
+        self._is_readable = self._is_packed or encoding in ("", "identity")
+        self._rest = bytearray()
+        """The answer so far; of a stream, the line that has begun."""
         self.usage = Usage()
 
     def feed(self, chunk: bytes) -> None:
         """Take the next bytes."""
         if not self._is_readable:
             return
-        if self._unpack is not None:
-            try:
-                chunk = self._unpack.decompress(chunk)
-            except zlib.error:
-                self._is_readable = False
-                return
-        if self._splitter is not None:
-            for event in self._splitter.feed(chunk):
-                self.see(event)
-        elif len(self._whole) <= _MAX_BYTES:
-            self._whole += chunk
+        if self._is_stream and not self._is_packed:
+            self._take_lines(chunk)
+        else:
+            self._rest += chunk
+        if len(self._rest) > MAX_READ_BYTES:
+            # Of a stream, a line that is too long; the next one is readable again.
+            self._is_readable = self._is_stream and not self._is_packed
+            self._rest.clear()
 
     def see(self, event: bytes) -> None:
         """Read an event that was split off elsewhere."""
-        if _SAYS_USAGE.search(event):
+        if len(event) <= MAX_READ_BYTES and _SAYS_USAGE.search(event):
             self._update(read_event(event))
 
-    def close(self) -> Usage:
-        """Return what is known at the end."""
-        if self._whole and len(self._whole) <= _MAX_BYTES and _SAYS_USAGE.search(self._whole):
-            self._update(read_object(bytes(self._whole)))
+    async def close(self) -> Usage:
+        """Return what is known at the end; what is packed is unpacked beside the event loop."""
+        if self._is_packed:
+            await asyncio.to_thread(self._unpack)
+        else:
+            self._end()
         return self.usage
+
+    def _unpack(self) -> None:
+        """Read a packed answer in steps, up to a limit."""
+        packed, self._rest, unpack = bytes(self._rest), bytearray(), zlib.decompressobj(_ANY_WINDOW)
+        for _ in range(0, _MAX_UNPACKED, _STEP):
+            try:
+                piece = unpack.decompress(packed, _STEP)
+            except zlib.error:
+                return
+            if not piece:
+                break
+            packed = unpack.unconsumed_tail
+            if self._is_stream:
+                self._take_lines(piece)
+            else:
+                self._rest += piece
+            if len(self._rest) > MAX_READ_BYTES:
+                return
+        else:
+            return
+        self._end()
+
+    def _take_lines(self, chunk: bytes) -> None:
+        """Read the lines of a stream that *chunk* completes: the JSON of an event is on one."""
+        end = chunk.rfind(b"\n") + 1
+        if not end:
+            self._rest += chunk
+            return
+        lines = bytes(self._rest) + chunk[:end]
+        self._rest[:] = chunk[end:]
+        # The first says what was read, the last what was written; those between say no more.
+        places = [match.start() for match in _SAYS_USAGE.finditer(lines)]
+        for place in dict.fromkeys(places[:1] + places[-1:]):
+            self.see(lines[lines.rfind(b"\n", 0, place) + 1 : lines.find(b"\n", place)])
+
+    def _end(self) -> None:
+        """Read what is left at the end: the last line of a stream, or the whole answer."""
+        if _SAYS_USAGE.search(self._rest):
+            rest = bytes(self._rest)
+            self._update(read_event(rest) if self._is_stream else read_object(rest))
 
     def _update(self, data: Wire | None) -> None:
         if data is not None:

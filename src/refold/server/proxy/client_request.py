@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
+from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any, Final, Self
@@ -14,7 +15,7 @@ from yarl import URL
 
 from refold.conversation.models import list_prices
 from refold.errors import JobError, WorkerLostError
-from refold.server.proxy.answering import Answer
+from refold.server.proxy.answering import Answer, Meter
 from refold.server.proxy.apis.base import Api, RetrievalCall, Usage
 from refold.server.proxy.headers import for_upstream, session_of, tenant_of
 from refold.server.proxy.request import Folded, FoldMode, Job, LastSent
@@ -160,11 +161,13 @@ class ClientRequest:
             return "[the original cannot be fetched at the moment; try again later]"
         return text
 
-    async def enter_rounds(self, answer: Answer) -> None:
-        """Record the retrieval rounds of an answer, so that later requests have them."""
+    async def settle(self, answer: Answer) -> None:
+        """Record the retrieval rounds of an answer, so that later requests have them; count it."""
         for totals in self._totals:
             totals.retrievals += len(answer.rounds)
-        await self._enter("enter_rounds", self.folded.beginning, answer.rounds, answer.names)
+        if answer.rounds:
+            await self._enter("enter_rounds", self.folded.beginning, answer.rounds, answer.names)
+        await self.charge(answer.meters)
 
     async def turn_off(self, folded: Folded) -> None:
         """Stop folding a conversation: its provider refuses what was folded, not what came."""
@@ -178,8 +181,12 @@ class ClientRequest:
         except NO_ANSWER:
             self._stats.fault("not entered")
 
-    def charge(self, usages: list[Usage]) -> None:
+    async def charge(self, meters: Sequence[Meter]) -> None:
         """Count the usage that the provider reports, round by round."""
+        self.charge_usages([await meter.close() for meter in meters])
+
+    def charge_usages(self, usages: Sequence[Usage]) -> None:
+        """Count usage that was read elsewhere."""
         folded = self.folded
         price = list_prices().find(folded.model)
         saved = folded.tokens_before - folded.tokens_after

@@ -21,7 +21,7 @@ from hashlib import blake2b
 from typing import Any, Final
 
 from refold.conversation.session import Session
-from refold.errors import RefoldError, describe
+from refold.errors import MessageError, RefoldError, describe_kind
 from refold.integrations.choices import CheckedChoices
 from refold.messages.provider import is_bound
 from refold.messages.wire import spell
@@ -95,7 +95,9 @@ class Folder:
             is_offered = job.mode is FoldMode.REQUEST and found.is_offered
             has_tool = is_offered and request.api.has_tools(request.body)
             body = request.write([*sent, *request.given[length:]], has_tool=has_tool)
-            return replace(request.about, body=body, has_tool=has_tool, why_not=describe(error))
+            return replace(
+                request.about, body=body, has_tool=has_tool, why_not=describe_kind(error)
+            )
 
     def _go_on(self, job: Job, request: Request, found: Conversation) -> Folded:
         """Fold what is new in a conversation; what goes into the store is written at once."""
@@ -205,7 +207,7 @@ class Folder:
         given = json.loads(body)
         rows = given.get("messages") if isinstance(given, dict) else None
         if not isinstance(rows, list):
-            raise ValueError("messages must be a list")
+            raise MessageError("must be a list", "messages")
         folded = self.fold(Job(_ROW_API, "", tenant, "", body, deadline, FoldMode.ROWS))
         shown = rows if folded.body is None else json.loads(folded.body)["messages"]
         originals: dict[str, Any] = {}

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from hashlib import blake2b
 from hmac import compare_digest
 from typing import Final, NamedTuple
-from urllib.parse import urlsplit
 
 from aiohttp import web
 from multidict import CIMultiDict, CIMultiDictProxy
@@ -36,6 +36,8 @@ _OPEN_PATHS: Final = ("/healthz", "/readyz")
 """Paths that need no token: they only tell whether the proxy runs."""
 _PREFIX: Final = "/t/"
 _LOCAL_NAMES: Final = ("localhost", "127.0.0.1", "::1")
+_HOST: Final = re.compile(r"(?:\[([0-9a-f:.]+)\]|([a-z0-9._-]+))(?::[0-9]{1,5})?")
+"""A host as it may be in a header: nothing but a name or address, and perhaps a port."""
 
 
 def for_upstream(headers: CIMultiDictProxy[str]) -> CIMultiDict[str]:
@@ -85,11 +87,13 @@ class Refusal(NamedTuple):
 def admit(request: web.BaseRequest, settings: Settings) -> str | Refusal:
     """Return the path and query of a request, or why it is refused.
 
-    This is not an open proxy: a target with a host in it is refused. On loopback so is any other
-    `Host`, which is how a web page could get here. The token may be in a header, or at the start of
+    This is not an open proxy: a target with a host in it is refused. So is what a page of another
+    origin sends, by whatever name it has got here. The token may be in a header, or at the start of
     the path: the only place that every client lets its user set.
     """
     path = request.raw_path
+    if _is_foreign(request.headers):
+        return Refusal(403, "pages of other origins may not use this proxy")
     if not path.startswith("/") or request.method == "CONNECT":
         return Refusal(403, "this is not an open proxy: ask for a path, not for a host")
     if not settings.token:
@@ -103,9 +107,16 @@ def admit(request: web.BaseRequest, settings: Settings) -> str | Refusal:
     return Refusal(401, f"give the token of this proxy as {TOKEN_HEADER} or as /t/TOKEN/…")
 
 
+def _is_foreign(headers: CIMultiDictProxy[str]) -> bool:
+    """Return whether a browser says that a page of another origin is asking."""
+    host = headers.get("host", "").lower()
+    own = f"http://{host}", f"https://{host}"
+    sites = headers.getall("sec-fetch-site", ())
+    return any(origin.lower() not in own for origin in headers.getall("origin", ())) or any(
+        site not in ("same-origin", "none") for site in sites
+    )
+
+
 def _is_local(request: web.BaseRequest, settings: Settings) -> bool:
-    try:
-        name = urlsplit(f"//{request.headers.get('host', '')}").hostname
-    except ValueError:
-        return False
-    return name in _LOCAL_NAMES or name == settings.host
+    match = _HOST.fullmatch(",".join(request.headers.getall("host", ())).lower())
+    return match is not None and (match[1] or match[2]) in (*_LOCAL_NAMES, settings.host.lower())

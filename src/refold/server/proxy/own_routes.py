@@ -120,9 +120,9 @@ class OwnRoutes:
         return web.Response(text=page, content_type="text/html", headers=_REPORT_POLICY)
 
     async def _compress(self, request: web.BaseRequest) -> web.Response:
-        body = await request.content.read(self._settings.max_body_mb << 20)
-        if not request.content.at_eof():
-            return web.json_response({"error": "the body is too large"}, status=413)
+        if "content-encoding" in request.headers:
+            return web.json_response({"error": "send the body as it is, not packed"}, status=415)
+        body = await self.read(request)
         tenant = self._tenant(request)
         if request.headers.get(_BYPASS, "").lower() == "true":
             return web.Response(body=body, content_type="application/json")
@@ -142,6 +142,22 @@ class OwnRoutes:
         totals.tokens_before += answer["tokens_before"]
         totals.tokens_after += answer["tokens_after"]
         return web.json_response(answer)
+
+    async def read(self, request: web.BaseRequest) -> bytes:
+        """Return the body of a request; 413 if it is too large, 408 if it takes too long."""
+        limit = self._settings.max_body_mb << 20
+        body = bytearray()
+        try:
+            async with asyncio.timeout(self._settings.client_seconds):
+                async for chunk in request.content.iter_any():
+                    body += chunk
+                    if len(body) > limit:
+                        self._stats.fault("body too large")
+                        raise web.HTTPRequestEntityTooLarge(limit, len(body))
+        except TimeoutError:
+            self._stats.fault("client too slow")
+            raise web.HTTPRequestTimeout from None
+        return bytes(body)
 
     async def _retrieve(self, request: web.BaseRequest, name: str, query: str) -> web.Response:
         tenant = self._tenant(request)

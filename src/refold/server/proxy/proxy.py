@@ -6,18 +6,18 @@ import asyncio
 import logging
 import signal
 import time
-from collections.abc import AsyncIterator, Callable
-from typing import Final
+from collections.abc import AsyncIterator, Callable, Coroutine
+from typing import Any, Final
 
 import aiohttp
 from aiohttp import web
 from yarl import URL
 
-from refold.errors import describe
 from refold.server.proxy.answering import Answer, Meter
 from refold.server.proxy.apis import find_api
 from refold.server.proxy.client_request import ClientRequest, Shared
 from refold.server.proxy.headers import Refusal, admit, for_client, for_upstream
+from refold.server.proxy.listener import Listener, error_answer
 from refold.server.proxy.own_routes import OwnRoutes
 from refold.server.proxy.request import LastSent
 from refold.server.proxy.settings import Settings
@@ -50,11 +50,11 @@ class Proxy:
     async def start(self) -> None:
         """Start the workers, and listen."""
         await self.workers.start()
-        server = web.Server(
+        server = Listener(
             self._handle,
             keepalive_timeout=self.settings.client_seconds,  # for the first request as well
-            handler_cancellation=True,
             access_log=None,
+            auto_decompress=False,  # a packed body goes on as it came
             max_line_size=MAX_FIELD_BYTES,
             max_field_size=MAX_FIELD_BYTES,
         )
@@ -76,21 +76,20 @@ class Proxy:
         admitted = admit(request, self.settings)
         if isinstance(admitted, Refusal):
             self.stats.fault("refused client")
-            return _error(admitted.status, admitted.reason)
-        own = await self._own.answer(request, admitted)
-        if own is not None:
-            return own
+            return error_answer(admitted.status, admitted.reason)
         if request.headers.get("expect", "").lower() == "100-continue" and request.transport:
             request.transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
         self.stats.active += 1
         try:
-            return await self._proxy(request, admitted)
+            own = await self._own.answer(request, admitted)
+            return await self._proxy(request, admitted) if own is None else own
         except web.HTTPException as refusal:
-            return _error(refusal.status, refusal.reason)
+            return error_answer(refusal.status, refusal.reason)
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             self.stats.fault("client gone" if _is_gone(request) else "upstream unreachable")
-            _log.warning("no answer from upstream: %s", type(error).__name__)
-            return _error(502, f"refold serve has no answer from upstream: {describe(error)}")
+            kind = type(error).__name__  # its words may quote the address, with a key in it
+            _log.warning("no answer from upstream: %s", kind)
+            return error_answer(502, f"refold serve has no answer from upstream: {kind}")
         finally:
             self.stats.active -= 1
 
@@ -113,7 +112,7 @@ class Proxy:
         length = request.content_length
         body: AsyncIterator[bytes] | bytes | None = None
         if length is not None and length <= _SMALL_BYTES:
-            body = await self._read(request) or None
+            body = await self._own.read(request) or None
         elif request.body_exists:
             body = self._stream_body(request)
             if length is not None:
@@ -130,7 +129,7 @@ class Proxy:
 
     async def _serve(self, request: ClientRequest) -> web.StreamResponse:
         """Fold a request, send it, and relay the answer."""
-        body = await self._read(request.request)
+        body = await self._own.read(request.request)
         started = time.perf_counter()
         sent = await request.fold(body, self.settings.fold_ms / 1000) or body
         self.stats.added.add(time.perf_counter() - started)
@@ -145,7 +144,7 @@ class Proxy:
                 chunks = _metered(answer.content.iter_any(), meter)
                 return await self._relay(request.request, answer, chunks)
         finally:
-            request.charge([meter.close()] if answer.status == 200 else [])
+            await _to_the_end(request.charge([meter] if answer.status == 200 else []))
 
     async def _relay_rounds(
         self, request: ClientRequest, sent: bytes, response: aiohttp.ClientResponse
@@ -167,11 +166,9 @@ class Proxy:
                 status=response.status, reason=response.reason, headers=headers, body=content
             )
         finally:
-            request.charge([meter.close() for meter in answer.meters])
             for _ in range(answer.failures):
                 self.stats.fault("retrieval cut short")
-            if answer.rounds:
-                await request.enter_rounds(answer)
+            await _to_the_end(request.settle(answer))
 
     async def _send(self, request: ClientRequest, body: bytes) -> aiohttp.ClientResponse:
         headers = request.headers
@@ -202,22 +199,6 @@ class Proxy:
             return body, refused
         refused.release()
         return late, await self._send(request, late)
-
-    async def _read(self, request: web.BaseRequest) -> bytes:
-        """Return the body of a request; 413 if it is too large, 408 if it takes too long."""
-        limit = self.settings.max_body_mb << 20
-        body = bytearray()
-        try:
-            async with asyncio.timeout(self.settings.client_seconds):
-                async for chunk in request.content.iter_any():
-                    body += chunk
-                    if len(body) > limit:
-                        self.stats.fault("body too large")
-                        raise web.HTTPRequestEntityTooLarge(limit, len(body))
-        except TimeoutError:
-            self.stats.fault("client too slow")
-            raise web.HTTPRequestTimeout from None
-        return bytes(body)
 
     async def _stream_body(self, request: web.BaseRequest) -> AsyncIterator[bytes]:
         """Yield the body of a request as it arrives; one that stalls is cut off."""
@@ -261,20 +242,28 @@ async def _metered(chunks: AsyncIterator[bytes], meter: Meter) -> AsyncIterator[
         meter.feed(chunk)  # after the yield: the client need not wait for it
 
 
+async def _to_the_end(work: Coroutine[Any, Any, None]) -> None:
+    """Finish the accounts of an answer, even if the client hangs up meanwhile: it may have all."""
+    working = asyncio.create_task(work)
+    try:
+        await asyncio.shield(working)
+    except asyncio.CancelledError:
+        await working
+        raise
+
+
 def _is_gone(request: web.BaseRequest) -> bool:
     """Return whether the client has hung up: then the provider is not to blame."""
     return request.transport is None or request.transport.is_closing()
-
-
-def _error(status: int, message: str) -> web.Response:
-    body = {"type": "error", "error": {"type": "api_error", "message": message}}
-    return web.json_response(body, status=status)
 
 
 async def serve(settings: Settings, announce: Callable[[str], None]) -> str:
     """Serve until SIGTERM or SIGINT; *announce* the address, and return a summary in one line."""
     ended = asyncio.Event()
     loop = asyncio.get_running_loop()
+    loop.set_exception_handler(
+        lambda _loop, about: _log.error("failed: %s", type(about.get("exception")).__name__)
+    )
     for number in (signal.SIGTERM, signal.SIGINT):
         try:
             loop.add_signal_handler(number, ended.set)

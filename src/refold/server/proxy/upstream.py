@@ -12,7 +12,7 @@ from aiohttp import web
 from multidict import CIMultiDict
 from yarl import URL
 
-from refold.server.proxy.answering import read_object
+from refold.server.proxy.answering import MAX_READ_BYTES, read_object
 from refold.server.proxy.apis.base import Api, Provider, Usage
 from refold.server.proxy.client_request import ClientRequest
 from refold.server.proxy.headers import for_upstream
@@ -116,12 +116,12 @@ class SocketRequests:
 
     def see(self, text: str) -> None:
         """Count the token usage in a message of the provider."""
-        if self._under_way is None or '"usage"' not in text:
+        if self._under_way is None or len(text) > MAX_READ_BYTES or '"usage"' not in text:
             return
         data = read_object(text.encode())
         usage = Usage() if data is None else self._under_way.api.read_usage(data, Usage())
         if usage.prompt:
-            self._under_way.charge([usage])
+            self._under_way.charge_usages([usage])
             self._under_way = None
 
 

@@ -18,7 +18,7 @@ from itertools import count
 from typing import Any, BinaryIO, Final, Literal
 from zlib import crc32
 
-from refold.errors import JobError, WorkerLostError, describe
+from refold.errors import JobError, WorkerLostError, describe_kind
 from refold.server.proxy.settings import Settings
 
 Operation = Literal[
@@ -207,7 +207,7 @@ def main() -> None:
         try:
             answer = None if operation == "ping" else getattr(folder, operation)(*given)
         except Exception as error:  # noqa: BLE001 - a request must never end the worker
-            answer = JobError(describe(error))
+            answer = JobError(describe_kind(error))
         target.write(_make_frame((number, answer)))
         target.flush()
 

@@ -1,0 +1,116 @@
+"""Pages of other origins may not use the proxy, whatever they send and by whatever name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from refold.server.proxy.proxy import Proxy
+from tests.server.proxy.running import proxy_for
+from tests.server.proxy.test_security import TOKEN, raw_request
+from tests.server.upstream import ScriptedUpstream
+
+
+@pytest.fixture(scope="module")
+def upstream() -> Iterator[ScriptedUpstream]:
+    with ScriptedUpstream() as upstream:
+        yield upstream
+
+
+@pytest.fixture(scope="module")
+def proxy(upstream: ScriptedUpstream, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Proxy]:
+    with proxy_for(upstream, tmp_path_factory.mktemp("proxy")) as proxy:
+        yield proxy
+
+
+SOCKET = {
+    "connection": "upgrade",
+    "upgrade": "websocket",
+    "sec-websocket-version": "13",
+    "sec-websocket-key": "dGhlIHNhbXBsZSBub25jZQ==",
+}
+ROUTES = [
+    ("GET", "/", {}),
+    ("GET", "/page.js", {}),
+    ("GET", "/stats", {}),
+    ("GET", "/healthz", {}),
+    ("GET", "/session/x", {}),
+    ("GET", "/v1/retrieve/0123456789ab", {}),
+    ("OPTIONS", "/v1/messages", {}),
+    ("POST", "/v1/compress", {"content-type": "text/plain"}),
+    ("POST", "/v1/messages", {"content-type": "text/plain"}),
+    ("GET", "/v1/socket/responses", SOCKET),
+]
+FOREIGN = [
+    {"origin": "https://evil.example"},
+    {"origin": "null"},
+    {"origin": "http://localhost:1"},
+    {"origin": "http://127.0.0.1.evil.example"},
+    {"sec-fetch-site": "cross-site"},
+    {"sec-fetch-site": "same-site"},
+]
+
+
+@pytest.mark.parametrize("foreign", FOREIGN, ids=str)
+@pytest.mark.parametrize(("method", "path", "more"), ROUTES)
+def test_another_origin_is_refused_on_every_route(
+    upstream: ScriptedUpstream,
+    proxy: Proxy,
+    method: str,
+    path: str,
+    more: dict[str, str],
+    foreign: dict[str, str],
+) -> None:
+    count = len(upstream.requests)
+    answer = httpx2.request(method, proxy.url + path, headers={**more, **foreign})
+    assert answer.status_code == 403
+    assert "access-control-allow-origin" not in answer.headers
+    assert len(upstream.requests) == count
+
+
+def test_a_token_is_no_leave_for_other_origins(upstream: ScriptedUpstream, tmp_path: Path) -> None:
+    with proxy_for(upstream, tmp_path, token=TOKEN) as proxy:
+        for foreign in FOREIGN:
+            answer = httpx2.get(f"{proxy.url}/t/{TOKEN}/stats", headers=foreign)
+            assert answer.status_code == 403
+
+
+def test_the_page_itself_and_programs_are_served(proxy: Proxy) -> None:
+    for headers in (
+        {},
+        {"origin": proxy.url},
+        {"sec-fetch-site": "same-origin"},
+        {"sec-fetch-site": "none", "sec-fetch-mode": "navigate"},
+    ):
+        assert httpx2.get(f"{proxy.url}/stats", headers=headers).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("host", "is_local"),
+    [
+        ("localhost", True),
+        ("LOCALHOST:8787", True),
+        ("127.0.0.1:1", True),
+        ("[::1]:8787", True),
+        ("evil.com@127.0.0.1", False),
+        ("127.0.0.1#evil.com", False),
+        ("127.0.0.1?evil.com", False),
+        ("127.0.0.1/evil.com", False),
+        ("localhost:80:evil", False),
+        ("localhost:evil", False),
+        ("localhost:", False),
+        ("localhost.evil.com", False),
+        ("evil.com", False),
+        ("[::1", False),
+        ("::1", False),
+        ("[::1]evil", False),
+        ("localhost\\evil", False),
+        ("localhost,evil.com", False),
+        ("", False),
+    ],
+)
+def test_a_host_is_read_as_a_whole(proxy: Proxy, host: str, is_local: bool) -> None:
+    assert raw_request(proxy.url, "GET", "/stats", host) == (200 if is_local else 403)

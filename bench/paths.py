@@ -34,7 +34,6 @@ from refold.llm.gates.base import Source
 from refold.llm.summarizers import Redacting, SummaryRequest
 from refold.messages.failure import is_failure_text
 from refold.messages.message import Call
-from refold.plan.quality import count_structures
 from refold.plan.rules.importance import score_importance
 from refold.plan.shorten.prose import make_units
 from refold.plan.shorten.structured import is_structured, summarize_structured
@@ -203,7 +202,6 @@ PARTS: Final[dict[str, Path]] = {
     "tokens": estimate_tokens,
     "units": make_units,
     "structured": lambda text: is_structured(text) and summarize_structured(text, 200),
-    "structures": count_structures,
     "scores": best_sentence_score,
     "importance": lambda text: score_importance([text, _TALK]),
     "items": find_items,

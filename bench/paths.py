@@ -19,11 +19,18 @@ from refold import (
     retrieve_tool,
     uncompress,
 )
+from refold.classic.code import prose_around
+from refold.classic.corrections import score_importance
+from refold.classic.detectors import DETECTORS, TABLE
+from refold.classic.names import extract_entities
+from refold.classic.sentences import best_sentence_score
+from refold.classic.sentences import split as split_sentences
+from refold.classic.structured import cut_json, is_structured, summarize_structured
+from refold.classic.texts import View
 from refold.codecs import CODECS, reencode
 from refold.codecs.rereads import changes
 from refold.codecs.shown import Shown
 from refold.conversation import ContextWindowManager, parse_overflow
-from refold.detectors import DETECTORS, detect, soft_texts
 from refold.errors import FormatError
 from refold.files.calls import effects_of
 from refold.kinds import KINDS, kind_of, split
@@ -34,18 +41,10 @@ from refold.llm.gates.base import Source
 from refold.llm.summarizers import Redacting, SummaryRequest
 from refold.messages.failure import is_failure_text
 from refold.messages.message import Call
-from refold.plan.rules.importance import score_importance
-from refold.plan.shorten.prose import make_units
-from refold.plan.shorten.structured import is_structured, summarize_structured
-from refold.scan.entities import extract_entities
 from refold.scan.facts import extract_facts
 from refold.scan.items import find_items
-from refold.scan.sentence_score import best_sentence_score
-from refold.scan.sentences import find_sentences
-from refold.scan.structure import split_fences
 from refold.scan.tokens.estimate import estimate_tokens
 from refold.scan.truncate import cut
-from refold.scan.view import TextView
 
 Path = Callable[[str], object]
 
@@ -183,7 +182,7 @@ def _refusing(path: Path) -> Path:
 
 
 def _every_detector(text: str) -> None:
-    view = TextView(text)
+    view = View(text)
     for detector in DETECTORS:
         detector.finds(view)
         for _ in detector.find(view):
@@ -191,19 +190,18 @@ def _every_detector(text: str) -> None:
 
 
 PARTS: Final[dict[str, Path]] = {
-    "detect": detect,
     "every detector": _every_detector,
-    "soft texts": soft_texts,
+    "soft texts": lambda text: list(TABLE.soft_texts(View(text))),
     "classify": classify,
-    "sentences": find_sentences,
-    "fences": split_fences,
+    "sentences": split_sentences,
+    "fences": prose_around,
     "entities": extract_entities,
     "facts": extract_facts,
     "tokens": estimate_tokens,
-    "units": make_units,
+    "cut JSON": lambda text: cut_json(text, len(text) // 2),
     "structured": lambda text: is_structured(text) and summarize_structured(text, 200),
     "scores": best_sentence_score,
-    "importance": lambda text: score_importance([text, _TALK]),
+    "importance": lambda text: score_importance([View(text), View(_TALK)]),
     "items": find_items,
     "cut": lambda text: [cut(text, len(text) - less) for less in range(1, 20)],
     "kind": kind_of,

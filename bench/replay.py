@@ -9,20 +9,16 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, Final
 
 from refold import Options, RefoldError, classify, compress, uncompress
+from refold.classic.corrections import find_nearest, score_importance, score_signals
+from refold.classic.names import extract_entities
+from refold.classic.reader import Reader
+from refold.classic.rules import Run
+from refold.classic.sentences import best_sentence_score
+from refold.classic.sentences import split as split_sentences
+from refold.classic.texts import View
 from refold.messages.formats import load
 from refold.messages.token_count import CountedTexts
-from refold.plan.draft import Draft, Refer, Supersede
-from refold.plan.rules import Rule, RunContext
-from refold.plan.rules.contradiction import supersede
-from refold.plan.rules.dedup import dedup
-from refold.plan.rules.importance import score_importance
-from refold.plan.rules.near_dedup import near_dedup
-from refold.plan.text_cache import TextCache
 from refold.result import TraceEntry
-from refold.scan.entities import extract_entities
-from refold.scan.sentence_score import best_sentence_score
-from refold.scan.sentences import split_sentences
-from refold.scan.signals import score_signals
 from refold.scan.tokens.estimate import estimate_tokens
 
 Vector = Mapping[str, Any]
@@ -170,7 +166,7 @@ def _entities(vector: Vector) -> Iterator[Check]:
 
 def _importance(vector: Vector) -> Iterator[Check]:
     messages = vector["args"][0]
-    ours = score_importance([text_of(message) for message in messages])
+    ours = score_importance([View(text_of(message)) for message in messages])
     theirs = dict(vector["result"])
     for index, score in enumerate(ours):
         other = theirs[index]
@@ -190,7 +186,13 @@ def _importance_of(score: float) -> str:
 
 def _duplicates(vector: Vector) -> Iterator[Check]:
     messages, recent_from, preserve = vector["args"]
-    ours = _run_rule(dedup, messages, recent_from, preserve=tuple(preserve))
+    run = _run(messages, recent_from, preserve=tuple(preserve))
+    ours = {
+        run.texts[number].message.index: Verdict(
+            decision="duplicate", reason=f"of {copy.of.message.index}"
+        )
+        for number, copy in run.copies.items()
+    }
     theirs = {
         place: Verdict(decision="duplicate", reason=f"of {found['duplicateOfIndex']}")
         for place, found in vector["result"]
@@ -200,14 +202,21 @@ def _duplicates(vector: Vector) -> Iterator[Check]:
 
 def _near_duplicates(vector: Vector) -> Iterator[Check]:
     messages, recent_from, preserve, exact, threshold = vector["args"]
-    ours = _run_rule(
-        near_dedup,
+    run = _run(
         messages,
         recent_from,
         preserve=tuple(preserve),
+        dedup=False,
         fuzzy_dedup=True,
         fuzzy_threshold=threshold,
     )
+    ours = {
+        run.texts[number].message.index: Verdict(
+            decision="near duplicate",
+            reason=_near_reason(copy.of.message.index, copy.similarity or 0.0),
+        )
+        for number, copy in run.near_copies.items()
+    }
     skipped = {item[0] if isinstance(item, list) else item for item in exact}
     theirs = {
         place: Verdict(
@@ -227,14 +236,20 @@ def _near_reason(target: int, similarity: float) -> str:
 
 def _contradictions(vector: Vector) -> Iterator[Check]:
     messages, threshold, preserve = vector["args"]
-    ours = _run_rule(
-        supersede,
+    run = _run(
         messages,
         len(messages),
         preserve=tuple(preserve),
         contradiction_detection=True,
         contradiction_topic_threshold=threshold,
     )
+    ours = {
+        text.message.index: Verdict(
+            decision="contradicted",
+            reason=f"by {correction.by.message.index} {correction.signal}",
+        )
+        for text, correction in find_nearest(run).items()
+    }
     theirs = {
         place: Verdict(
             decision="contradicted", reason=f"by {found['supersededByIndex']} {found['signal']}"
@@ -244,35 +259,12 @@ def _contradictions(vector: Vector) -> Iterator[Check]:
     yield from _annotated(vector, theirs, ours)
 
 
-def _run_rule(
-    rule: Rule, messages: Sequence[Mapping[str, Any]], recent_from: int, **choices: Any
-) -> dict[int, Verdict]:
-    """Run one rule alone on an open draft; return its references by message."""
+def _run(messages: Sequence[Mapping[str, Any]], recent_from: int, **choices: Any) -> Run:
+    """Return a run on which no rule has decided yet."""
     loaded = load(messages)
-    draft = Draft(loaded)
-    context = RunContext(
-        options=Options(profile=_PROFILE, **choices),
-        text_cache=TextCache(CountedTexts(estimate_tokens, estimate_tokens)),
-        recent_from=recent_from or len(messages),
-    )
-    found: dict[int, Verdict] = {}
-    for segment, action, _ in rule(draft, context):
-        match action:
-            case Refer(to=target, similarity=similarity):
-                other = draft.segments[target].message.index
-                found[segment.message.index] = (
-                    Verdict(decision="duplicate", reason=f"of {other}")
-                    if similarity is None
-                    else Verdict(decision="near duplicate", reason=_near_reason(other, similarity))
-                )
-            case Supersede(by=by, signal=signal):
-                found[segment.message.index] = Verdict(
-                    decision="contradicted",
-                    reason=f"by {draft.segments[by].message.index} {signal}",
-                )
-            case _:
-                pass
-    return found
+    window = len(loaded) - (recent_from or len(loaded))
+    reader = Reader(CountedTexts(estimate_tokens, estimate_tokens))
+    return Run(loaded, Options(profile=_PROFILE, **choices), reader, window=window)
 
 
 def _annotated(
@@ -309,7 +301,7 @@ def _uncompress(vector: Vector) -> Iterator[Check]:
     messages, store, *rest = vector["args"]
     recursive = bool(rest and rest[0] and rest[0].get("recursive"))
     try:
-        result = uncompress(messages, store, recursive=recursive)
+        result = uncompress(messages, store, recursive=recursive, accept_foreign=True)
     except RefoldError as error:
         yield _failed(vector, error)
         return
@@ -453,7 +445,7 @@ REPLAYERS: Final[Mapping[str, Callable[[Vector], Iterator[Check]]]] = {
     "extractEntities": _entities,
     "bestSentenceScore": _value(best_sentence_score),
     "splitSentences": _value(split_sentences),
-    "scoreContentSignals": _value(score_signals),
+    "scoreContentSignals": _value(lambda text: score_signals(View(text))),
     "computeImportance": _importance,
     "analyzeDuplicates": _duplicates,
     "analyzeFuzzyDuplicates": _near_duplicates,

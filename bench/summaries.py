@@ -1,7 +1,6 @@
 """Measure summaries without a model on `bench/gold`: which sentences are kept, and what is named.
 
-Each text gets the room that its gold sentences take, and a tenth more. `points` are the rules of
-the profile `classic`, `acts` those of `standard`.
+Each text gets the room that its gold sentences take, and a tenth more.
 
 examples:
   python bench/summaries.py
@@ -19,8 +18,8 @@ from typing import Final
 
 from gold_texts import GoldText, read_gold
 from refold import compress
-from refold.plan.shorten.extract import read_extract, summarize_extracts
-from refold.plan.shorten.prose import JOINT, make_units, summarize_groups
+from refold.classic.sentences import JOINT, TokenPoints, read, summarize
+from refold.classic.texts import View
 from refold.scan.tokens.estimate import estimate_tokens
 from table import draw
 
@@ -33,19 +32,10 @@ Summarize = Callable[[str, Sequence[str]], str]
 """Summarizes a text in the room that some of its sentences take."""
 
 
-def by_points(text: str, gold: Sequence[str]) -> str:
-    """Summarize by the rules of `classic`, which count characters."""
+def by_rules(text: str, gold: Sequence[str]) -> str:
+    """Summarize by the rules."""
     room = sum(len(said) + len(JOINT) for said in gold)
-    return summarize_groups([make_units(text)], int(_SPARE * room))
-
-
-def by_acts(text: str, gold: Sequence[str]) -> str:
-    """Summarize by the rules of `standard`, which count tokens."""
-    room = sum(estimate_tokens(said) + 1 for said in gold)
-    return summarize_extracts([read_extract(text)], int(_SPARE * room))
-
-
-RULES: Final[dict[str, Summarize]] = {"points": by_points, "acts": by_acts}
+    return summarize([read(View(text), TokenPoints())], int(_SPARE * room))
 
 
 @dataclass(slots=True)
@@ -116,27 +106,24 @@ def measure_savings(texts: Sequence[GoldText]) -> dict[str, float]:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Print acts kept and F1 of gold sentences for both sets of rules."""
+    """Print acts kept and F1 of gold sentences ."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
     parser.add_argument("--orders", type=int, default=5, help="random orders of each text")
     parser.add_argument("--seed", type=int, default=1)
     arguments = parser.parse_args(argv)
     texts = read_gold()
     print(f"{len(texts)} texts, {sum(len(text.sentences) for text in texts)} sentences")
-    results = {
-        name: measure(texts, rules, orders=arguments.orders, seed=arguments.seed)
-        for name, rules in RULES.items()
-    }
+    results = measure(texts, by_rules, orders=arguments.orders, seed=arguments.seed)
     groups = [*sorted({text.language for text in texts}), "tuned on", "held out", "all"]
     rows = [
         [
             group,
-            *(f"{results[name][group].share_of_acts:.1%}" for name in RULES),
-            *(f"{results[name][group].f1:.3f}" for name in RULES),
+            f"{results[group].share_of_acts:.1%}",
+            f"{results[group].f1:.3f}",
         ]
         for group in groups
     ]
-    head = [f"{what}, {name}" for what in ("acts kept", "gold F1") for name in RULES]
+    head = ["acts kept", "gold F1"]
     print(draw(["texts", *head], rows))
     saved = [[language, f"{part:.1%}"] for language, part in measure_savings(texts).items()]
     print("\n" + draw([f"answers of about {_ANSWER_TOKENS} tokens", "saved"], saved))

@@ -38,7 +38,7 @@ GROUPS: Final[Mapping[str, Sequence[str]]] = {
     "Options": (
         "refold.Options",
         "refold.PreservePattern",
-        "refold.detectors.Detector",
+        "refold.classic.detectors.Detector",
         "refold.codecs.Codec",
         "refold.kinds.Kind",
     ),
@@ -386,13 +386,11 @@ def _formats() -> str:
 
 def _detectors() -> str:
     rows = [
-        f"| `{detector.reason}` | {'hard' if detector.hard else 'soft'} | "
-        f"{_cell(_first_line(f'refold.detectors.{detector.reason}'))} |"
-        for detector in DETECTORS
+        f"| `{detector.reason}` | {'hard' if detector.hard else 'soft'} |" for detector in DETECTORS
     ]
     head = (
         "## Detectors\n\nA hard finding keeps the whole text; a soft one may go to the entity list "
-        "of the summary.\n\n| reason | kind | what it sees |\n|---|---|---|"
+        "of the summary.\n\n| reason | kind |\n|---|---|"
     )
     return "\n".join((head, *rows, ""))
 

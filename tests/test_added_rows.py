@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -19,10 +19,10 @@ from refold import (
     compress,
     uncompress,
 )
+from refold.classic.rules import RULES, Run, Text, Verdict, kept, summarized
 from refold.codecs import CODECS, Codec
 from refold.detectors import DETECTORS, Detector, pattern_finder
 from refold.kinds import ERROR, KINDS, PLAIN, Kind, Pieces, tile
-from refold.plan.rules import RULES, Draft, Keep, RunContext, Summarize, Verdict
 from tests.conversations import SENTENCES
 
 LONG = " ".join(SENTENCES)
@@ -56,9 +56,9 @@ FACES: list[Callable[..., list[Any]]] = [
 def test_what_a_detector_of_the_callers_sees_stays_word_for_word(fold: Any, profile: Any) -> None:
     plain = fold(profile=profile, recency_window=1)
     assert "".join(m["content"] for m in plain).count(LONG) == 0
-    kept = fold(profile=profile, recency_window=1, detectors=MINE)
-    assert TALK[1] in kept
-    assert TALK[2] not in kept
+    view = fold(profile=profile, recency_window=1, detectors=MINE)
+    assert TALK[1] in view
+    assert TALK[2] not in view
 
 
 def test_its_reason_is_told() -> None:
@@ -199,23 +199,20 @@ def test_what_is_no_kind_is_refused(wrong: Any, problem: str) -> None:
 # rules
 
 
-def keep_ships(draft: Draft, _: RunContext) -> Iterator[Verdict]:
-    for segment in draft.undecided():
-        if "berth" in segment.text:
-            yield segment, Keep(), "ship"
+def keep_ships(_: Run, text: Text) -> Verdict | None:
+    return kept("ship") if "berth" in text.text else None
 
 
-def summarize_all(draft: Draft, _: RunContext) -> Iterator[Verdict]:
-    for segment in draft.undecided():
-        yield segment, Summarize(), "all"
+def summarize_all(_run: Run, _text: Text) -> Verdict:
+    return summarized("all")
 
 
 @pytest.mark.parametrize("profile", ["standard", "classic"])
 @pytest.mark.parametrize("fold", FACES)
 def test_a_rule_of_the_callers_decides(fold: Any, profile: Any) -> None:
-    kept = fold(profile=profile, recency_window=1, rules=[keep_ships, *RULES])
-    assert TALK[1] in kept
-    assert TALK[2] not in kept
+    view = fold(profile=profile, recency_window=1, rules=[keep_ships, *RULES])
+    assert TALK[1] in view
+    assert TALK[2] not in view
 
 
 def test_what_no_rule_decides_stays() -> None:

@@ -16,11 +16,11 @@ import pytest
 
 import refold
 from refold import retrieve_tool
+from refold.classic.texts import View
 from refold.detectors import DETECTORS
 from refold.llm.gates._values import values_in
 from refold.plan.hooks import TokenVerdict, join_kept
 from refold.scan.facts import extract_facts
-from refold.scan.view import TextView
 
 _LETTERS = [chr(code) for code in range(0x20, 0x250)] + [*"\n\t“”„«»「」『』—…。！？中あ한"]
 # A class or sign, repeated and never given back, and what comes right after: as it is written.
@@ -77,8 +77,8 @@ LONG = 1_000_000
 @pytest.mark.parametrize("text", ["7" * LONG, "7," * LONG, "7." * LONG, f"0.{'0' * LONG}"])
 def test_numbers_without_end_are_read_once(text: str) -> None:
     units = next(one for one in DETECTORS if one.reason == "numeric_with_units")
-    assert not units.finds(TextView(text))
-    assert list(units.find(TextView(f"{text} 5 km"))) == [(len(text) + 1, len(text) + 5)]
+    assert not units.finds(View(text))
+    assert list(units.find(View(f"{text} 5 km"))) == [(len(text) + 1, len(text) + 5)]
 
 
 @pytest.mark.parametrize(

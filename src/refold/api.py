@@ -8,7 +8,8 @@ from dataclasses import dataclass, fields
 from typing import Any, Final, Literal, TypeVar, Unpack
 
 from refold.checks import check_name, check_whole
-from refold.detectors import detect, detect_hard
+from refold.classic.detectors import TABLE
+from refold.classic.texts import View
 from refold.engine import Engine, Helpers, combine, scoped, split_helpers
 from refold.errors import ConfigError, StoreError
 from refold.llm.ask import arun, run
@@ -54,7 +55,7 @@ def classify(text: str) -> Classification:
     """
     if not isinstance(text, str):
         raise ConfigError(f"classify() takes a string, got {type(text).__name__}")
-    reasons = detect(text).reasons
+    reasons = TABLE.reasons(text)
     tier: Tier = "T0" if reasons else "T2" if len(text.split()) < _T3_WORDS else "T3"
     return Classification(tier=tier, confidence=confidence_of(reasons), reasons=reasons)
 
@@ -79,7 +80,7 @@ def create_escalating_classifier(
         always_preserve=always_preserve,
         always_compress=always_compress,
     )
-    return EscalatingClassifier(inner, lambda text: detect_hard(text).hard)
+    return EscalatingClassifier(inner, lambda text: TABLE.hard(View(text)))
 
 
 def _check_thinking(options: Options) -> Options:
@@ -117,7 +118,7 @@ class Compressor:
       `[*DETECTORS, mine]` and so on. Detectors find what must survive word for word, codecs
       re-encode data in fewer tokens, kinds cut tool results into pieces, rules decide what happens
       to each text. Refold's own are in `refold.detectors`, `refold.codecs`, `refold.kinds` and
-      `refold.plan.rules`.
+      `refold.classic.rules`.
 
     Raises `ConfigError` for an option that is unknown or can never work, and for one that the
     profile does not use.

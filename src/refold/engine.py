@@ -7,8 +7,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final, TypedDict, TypeVar, Unpack
 
 from refold.checks import check_name
+from refold.classic.detectors import Detector
+from refold.classic.rules import Rule, check_rules
 from refold.codecs import Codec
-from refold.detectors import Detector
 from refold.errors import BudgetError, ConfigError, StoreError
 from refold.events import Listener
 from refold.kinds import Kind
@@ -29,7 +30,6 @@ from refold.plan.figures import measure
 from refold.plan.fit import Planned, Planner
 from refold.plan.hooks import Hooks
 from refold.plan.render import Rendering, provenance_of, render
-from refold.plan.rules import Rule, check_rules
 from refold.plan.tables import Tables
 from refold.plan.text_cache import TextCache
 from refold.result import Result
@@ -182,7 +182,6 @@ class Engine(Planner):
         return TextCache(
             CountedTexts(self._counter, estimate_tokens),
             spelling=self.preset.spelling,
-            rules=self.preset.summary_rules,
             tables=self._tables,
             hooks=Hooks(
                 score_sentences=self.options.entropy_scorer,

@@ -472,26 +472,6 @@ def test_a_budget_folds_at_the_trigger_and_lands_lower() -> None:
     assert session.report.tokens <= 0.5 * 3_000
 
 
-def test_nothing_is_summarized_that_could_not_bring_the_view_down() -> None:
-    scored: list[str] = []
-
-    def score(sentences: list[str]) -> list[float]:
-        scored.extend(sentences)
-        return [0.5] * len(sentences)
-
-    session = Session(profile="standard", counter=words, token_budget=2_000, entropy_scorer=score)
-    folds: list[int] = []
-    for n in range(120):
-        session.extend(talk(1, n))
-        scored.clear()
-        session.view()
-        if session.report.folds > len(folds):
-            folds.append(len(scored))
-    assert len(folds) > 3
-    assert folds[0] > 0
-    assert not any(folds[1:])
-
-
 def test_what_a_counter_learns_holds_for_what_was_counted_before() -> None:
     counter = CalibratedCounter()
     session = Session(counter=counter)

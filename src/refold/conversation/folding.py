@@ -6,6 +6,7 @@ from collections.abc import Callable, Container, Mapping
 from dataclasses import replace
 from typing import Any, Final, TypeVar
 
+from refold.classic.rules import recent_from
 from refold.conversation.append_only import Arrivals, report_sent, unsent_from
 from refold.conversation.limits import FoldThresholds
 from refold.conversation.report import SessionReport
@@ -21,7 +22,6 @@ from refold.messages.token_count import CountedTexts
 from refold.messages.untouchable import find_untouchable, is_pinned
 from refold.options import Options
 from refold.plan.profiles import preset_of
-from refold.plan.rules import RunContext
 from refold.plan.text_cache import TextCache
 
 T = TypeVar("T")
@@ -286,7 +286,7 @@ class Folding:
     def _recent_from(self, now: View) -> int:
         """Return the place in the view of the first message that the rules leave alone."""
         window = self._options.recency_window
-        return RunContext.of(now.sources, self._options, self._cache, window).recent_from
+        return recent_from(now.sources, window)
 
     def _adopt(
         self, now: View, plan: Plan, *, is_new: bool = False, is_resumed: bool = False

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
+from refold.classic.rules import recent_from
 from refold.conversation.rungs import RUNGS, Rung, stand_in
 from refold.engine import Engine
 from refold.lazy import Lazy
@@ -20,7 +21,6 @@ from refold.messages.untouchable import find_last_words, find_untouchable
 from refold.options import Options
 from refold.plan.fit import fit_budget
 from refold.plan.profiles.classic import ROLL_UP
-from refold.plan.rules import RunContext
 from refold.plan.text_cache import TextCache
 
 Strategy = Literal["fold", "summarize", "truncate", "sliding_window"]
@@ -215,8 +215,8 @@ def _old_end(task: Task) -> int:
     Results count with their calls, so that what the model has not seen yet is never old.
     """
     options = task.engine.options
-    context = RunContext.of(task.messages, options, task.text_cache, options.recency_window)
-    return min((context.recent_from, *_newest_results(task, max(1, task.keep_results or 0))))
+    recent = recent_from(task.messages, options.recency_window)
+    return min((recent, *_newest_results(task, max(1, task.keep_results or 0))))
 
 
 def _plan_rewritten(task: Task, rungs: Iterable[str], messages: Sequence[Message]) -> Fitting:

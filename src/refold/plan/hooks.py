@@ -13,8 +13,9 @@ from typing import Any, Final
 
 from refold.messages.token_count import CountedTexts
 from refold.options import ScorerMode, SentenceScorer
-from refold.plan.shorten.prose import Score
 from refold.scan.sentence_score import mix_scores
+
+Score = int | float
 
 _BEFORE: Final = re.compile(r"(?<!\s)\s++([.,;:!?\])}])")
 _AFTER: Final = re.compile(r"([(\[{])\s++")

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
+from refold.classic.compress import plan_by_rules
+from refold.classic.reader import Reader
 from refold.codecs import reencode
 from refold.kinds import KINDS, kind_of
 from refold.messages.formats import load
@@ -15,10 +17,8 @@ from refold.messages.token_count import MESSAGE_OVERHEAD, CountedTexts
 from refold.notation.notes import kept_facts
 from refold.notation.recognize import body_of
 from refold.options import Depth, Options
-from refold.plan.by_rules import plan_by_rules
 from refold.plan.fit import fit_budget
 from refold.plan.layout import STUB_TOKENS
-from refold.plan.shorten import ACTS
 from refold.plan.text_cache import TextCache
 from refold.scan.structure import is_json
 from refold.scan.tokens.estimate import estimate_tokens
@@ -87,7 +87,7 @@ def _summarize(text: str, max_tokens: int, tokens: CountedTexts) -> str:
     short = ""
     for depth in _DEPTHS:
         options = Options(profile="classic", recency_window=0, compression_depth=depth)
-        plan = plan_by_rules(_only(text), options, TextCache(tokens, rules=ACTS))
+        plan = plan_by_rules(_only(text), options, Reader(tokens))
         short = body_of(plan[0].texts.get(0, ""))
         if tokens(short) <= _PROSE_SLACK * max_tokens:
             break

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from typing import Any, Final, Self
+from typing import Final, Self
 
+from refold.classic.detectors import TABLE as DETECTORS
+from refold.classic.detectors import Detector, DetectorTable
+from refold.classic.detectors import table_of as detectors_of
+from refold.classic.rules import Rule
 from refold.codecs import TABLE as CODECS
 from refold.codecs import Codec, CodecTable
 from refold.codecs import table_of as codecs_of
-from refold.detectors import TABLE as DETECTORS
-from refold.detectors import Detector, DetectorTable
-from refold.detectors import table_of as detectors_of
 from refold.kinds import TABLE as KINDS
 from refold.kinds import Kind, KindTable
 from refold.kinds import table_of as kinds_of
-
-AnyRule = Callable[..., Iterable[Any]]
-"""A rule: `refold.plan.rules`, which looks at texts by these tables, says what it takes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,7 +25,7 @@ class Tables:
     detectors: DetectorTable = DETECTORS
     codecs: CodecTable = CODECS
     kinds: KindTable = KINDS
-    rules: tuple[AnyRule, ...] | None = None
+    rules: tuple[Rule, ...] | None = None
     """Refold's own if there are none."""
 
     @classmethod
@@ -37,7 +35,7 @@ class Tables:
         detectors: Sequence[Detector] | None = None,
         codecs: Sequence[Codec] | None = None,
         kinds: Sequence[Kind] | None = None,
-        rules: tuple[AnyRule, ...] | None = None,
+        rules: tuple[Rule, ...] | None = None,
     ) -> Self:
         """Check what a caller chose; what is `None` is refold's own.
 

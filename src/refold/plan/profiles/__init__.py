@@ -14,7 +14,6 @@ from refold.messages.message import Message
 from refold.messages.token_count import CountedTexts
 from refold.notation.spelling import PLAIN, Spelling
 from refold.options import Options, Profile
-from refold.plan.shorten import ACTS, SummaryRules
 from refold.plan.text_cache import TextCache
 
 NO_PINS: Final[Mapping[int, str]] = MappingProxyType({})
@@ -82,8 +81,6 @@ class Preset:
     fit: Fit
     spelling: Spelling = PLAIN
     """How stand-ins are written."""
-    summary_rules: SummaryRules = ACTS
-    """The rules by which prose is summarized."""
     yielding: Collection[str] = ()
     """Reasons for which messages are untouchable only while there is room for them."""
     fits_sealed: bool = False

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from refold.classic.rules import recent_from
 from refold.codecs.shown import Shown
 from refold.messages.folds import Plan
 from refold.messages.message import Message
@@ -13,7 +14,6 @@ from refold.options import Options
 from refold.plan.layout import YIELDING
 from refold.plan.profiles import NO_PINS, BudgetTask, Preset
 from refold.plan.recode import plan_lossless, recode
-from refold.plan.rules import RunContext
 from refold.plan.text_cache import TextCache
 
 
@@ -38,8 +38,8 @@ def recode_results(
     pinned: Mapping[int, str] = NO_PINS,
 ) -> Plan:
     """Re-encode tool results without loss."""
-    context = RunContext.of(messages, options, text_cache, options.recency_window)
-    whole = find_whole(messages, options, context.recent_from, pinned)
+    recent = recent_from(messages, options.recency_window)
+    whole = find_whole(messages, options, recent, pinned)
     recoded = recode(messages, whole, text_cache.tokens, table=text_cache.codecs)
     plan = plan_lossless(messages, whole, recoded, text_cache.tokens, hidden, shown=Shown())
     return since(start, plan)

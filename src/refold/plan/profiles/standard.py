@@ -8,10 +8,10 @@ values that are shown nowhere else, each weighted by how likely it is to be need
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property
 from typing import Final
 
+from refold.classic.rules import recent_from
 from refold.codecs import Codec
 from refold.codecs.shown import Shown
 from refold.lazy import Lazy
@@ -20,7 +20,7 @@ from refold.messages.message import Message
 from refold.messages.token_count import count_plan
 from refold.notation.recognize import body_of
 from refold.options import Options
-from refold.plan.by_rules import find_pastes, fold_prose, rules_of
+from refold.plan.by_rules import find_pastes, fold_prose
 from refold.plan.conversation import Conversation, item_relevance
 from refold.plan.layout import YIELDING, Key
 from refold.plan.minimal import plan_minimal
@@ -36,7 +36,6 @@ from refold.plan.recode import (
     recode_newest,
 )
 from refold.plan.relevance import Weights, learned_weights
-from refold.plan.rules import RunContext
 from refold.plan.selection import Selection
 from refold.plan.text_cache import TextCache
 from refold.plan.writing import Line, write_digest
@@ -55,10 +54,9 @@ def recode_and_summarize(
 
     No summary crosses *start*.
     """
-    context = RunContext.of(messages, rules_of(options), text_cache, options.recency_window)
-    context = replace(context, hidden=hidden, shortens_beside_calls=True)
-    whole, tokens = find_whole(messages, options, context.recent_from, pinned), text_cache.tokens
-    prose = fold_prose(messages, whole, context, start=start)
+    recent = recent_from(messages, options.recency_window)
+    whole, tokens = find_whole(messages, options, recent, pinned), text_cache.tokens
+    prose = fold_prose(messages, whole, options, text_cache, start=start, hidden=hidden)
     pastes = find_pastes(messages, whole)
     recoded = recode(messages, whole, tokens, table=text_cache.codecs, pastes=pastes)
     plan = plan_lossless(

@@ -14,10 +14,11 @@ from functools import cache
 from pathlib import Path
 from typing import Literal
 
+from refold.classic.sentences import TokenPoints, char_budget, read, summarize
+from refold.classic.texts import View
 from refold.llm.dialogue import choose_answer
 from refold.llm.gates import Source, check, only_lacks
 from refold.llm.gates._clauses import split_sentences
-from refold.plan.shorten.extract import read_extract, summarize_extracts, token_budget
 from refold.scan.tokens.estimate import estimate_tokens
 
 Use = Literal["whole", "in part", "rules keep more", "refused"]
@@ -82,7 +83,7 @@ def use_of(answer: Answer, answers: Sequence[Answer]) -> Use:
 def _read_source(text: str) -> tuple[Source, str | None]:
     """Return what gates know of a text, once for all answers to it, and its summary by rules."""
     source = Source(text, estimate_tokens)
-    return source, summarize_extracts([read_extract(text)], token_budget(source.tokens))
+    return source, summarize([read(View(text), TokenPoints())], char_budget(len(text)))
 
 
 def _sentences(answer: Answer) -> set[str]:

@@ -1,0 +1,115 @@
+"""Line-by-line tool output: which texts are, and the files and status lines that stand for one."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from refold.classic.sentences import ELLIPSIS, cut
+
+_MIN_LINES: Final = 6
+"""Tool output has several lines, and short ones."""
+_MAX_CHARS_PER_FEED: Final = 80
+_MAX_FILES: Final = 3
+"""So many files are named, the others counted."""
+_MAX_STATUS_LINES: Final = 3
+"""Of lines that report no failure and count nothing."""
+_MAX_FAILURES: Final = 3
+"""The first failures say most: later ones follow from them."""
+_MAX_COUNTS: Final = 2
+"""The last lines that count tell how it ended."""
+
+_SHAPE: Final = re.compile(
+    r"[^\s:.]*+\.[^\s:]*+:[0-9]++:|[ \t]++[-•*]|[ \t]*+\w[\w ./-]*+:\s"
+    r"|(?:PASS|FAIL|ERROR|WARNING|WARN|OK|SKIP)(?!\w)"
+)
+_STATUS: Final = re.compile(
+    r"(?<!\w)(?:pass|fail|error|warning|warn|tests?|total|duration|passed|failed)(?!\w)", re.I
+)
+_FAILURE: Final = re.compile(
+    r"(?<!\w)(?:FAIL(?:ED|URES?)?|ERRORS?|[Ff]ailed|[Ff]ailures?|[Ee]rror:|\w*Error:)(?!\w)"
+    r"|^[✕✗✘●×]"
+)
+_NO_FAILURE: Final = re.compile(
+    r"(?<![\w.])0 (?:failed|failures?|errors?)|no (?:errors|failures)", re.I
+)
+_COUNT: Final = re.compile(
+    r"(?<![\w.])[0-9]++ (?:passed|failed|skipped|passing|failing|errors?|failures?|total|tests?)"
+    r"(?!\w)|(?:tests|suites|failures|errors|total)\b[^\n:]{0,20}: *[0-9]",
+    re.I,
+)
+
+
+def is_structured(text: str) -> bool:
+    """Tell whether most lines of *text* look like hits, bullets, pairs or status lines."""
+    feeds = text.count("\n")
+    if feeds < _MIN_LINES - 1 or feeds * _MAX_CHARS_PER_FEED < len(text):
+        return False
+    lines = [line for line in text.split("\n") if line.strip()]
+    return len(lines) >= _MIN_LINES and (
+        2 * sum([_SHAPE.match(line) is not None for line in lines]) > len(lines)
+    )
+
+
+def summarize_structured(text: str, budget: int) -> str:
+    """Name the files, failures, counts and first status lines; else first and last lines."""
+    lines = [bare for line in text.split("\n") if (bare := line.strip())]
+    files = list(dict.fromkeys([file for line in lines if (file := _file_of(line))]))
+    pieces = []
+    if files:
+        more = f" +{len(files) - _MAX_FILES} more" if len(files) > _MAX_FILES else ""
+        pieces.append(f"files: {', '.join(files[:_MAX_FILES])}{more}")
+    status = dict.fromkeys(lines) if _STATUS.search(text) or not text.isascii() else {}
+    counts = [line for line in status if _COUNT.search(line)]
+    failed = [line for line in status if _FAILURE.search(_NO_FAILURE.sub("", line))]
+    failed = [line for line in failed if line not in set(counts)]
+    # What failed comes first, then how many did; what passed only where there is room.
+    chosen = dict.fromkeys((*failed[:_MAX_FAILURES], *counts[-_MAX_COUNTS:]))
+    for line in status:
+        if len(chosen) >= _MAX_STATUS_LINES:
+            break
+        if _STATUS.search(line):
+            chosen[line] = None
+    pieces += chosen
+    if not pieces:
+        pieces = [*lines[:3], ELLIPSIS, f"{lines[-1]} ({len(lines)} lines)"]
+    return cut(" | ".join(pieces), budget)
+
+
+def _file_of(line: str) -> str:
+    """Return the file that *line* is about if it is a hit, `src/a.py:12: …`."""
+    file, _, rest = line.partition(":")
+    number, colon, _ = rest.partition(":")
+    is_place = colon and number.isascii() and number.isdecimal()
+    return file if is_place and "." in file and file.split() == [file] else ""
+
+
+_JSON_SIGNS: Final = re.compile(r'"(?:[^"\\]++|\\.)*+"?|[\[\]{},]')
+
+
+def cut_json(text: str, limit: int) -> str:
+    """Return the beginning of a JSON text in at most *limit* characters, as valid JSON.
+
+    It ends after a value, after a whole record if that is not much shorter, and what is open there
+    is closed.
+    """
+    text = text.strip()
+    if len(text) <= limit:
+        return text
+    open_: list[str] = []
+    ends: dict[int, tuple[int, str]] = {}
+    for sign in _JSON_SIGNS.finditer(text, 0, limit):
+        if sign[0] in "[{":
+            open_.append("]" if sign[0] == "[" else "}")
+            if sign.end() + len(open_) <= limit or not ends:
+                ends.setdefault(len(open_), (sign.end(), "".join(reversed(open_))))
+        elif sign[0] in "]}":
+            open_.pop()
+        elif sign[0] == "," and sign.start() + len(open_) <= limit:
+            ends[len(open_)] = (sign.start(), "".join(reversed(open_)))
+    for depth in sorted(ends):
+        end, closing = ends[depth]
+        if 2 * end >= limit:
+            return text[:end] + closing
+    end, closing = max(ends.values(), default=(0, ""))
+    return text[:end] + closing

@@ -1,1 +1,0 @@
-"""The steps of the pipeline, seen from outside."""

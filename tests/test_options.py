@@ -10,10 +10,17 @@ from typing import Any
 
 import pytest
 
-from refold import Compressor, ConfigError, ContextWindowManager, Options, Session
+from refold import (
+    BudgetError,
+    Compressor,
+    ConfigError,
+    ContextWindowManager,
+    Options,
+    Session,
+)
 from refold.api import AllChoices
 from refold.engine import Helpers
-from refold.options import USED_BY, Choices
+from refold.options import ROLES, USED_BY, Choices
 from refold.tools.policy import ManagerChoices, ManagerOptions
 
 
@@ -110,6 +117,20 @@ def test_every_choice_is_told_apart() -> None:
     assert options == (CHOSEN.keys() - helpers) | USED_BY_ALL.keys() | {"profile"}
 
 
+NEEDED: dict[str, dict[str, Any]] = {
+    "fuzzy_threshold": {"fuzzy_dedup": True},
+    "importance_threshold": {"importance_scoring": True},
+    "contradiction_topic_threshold": {"contradiction_detection": True},
+    "budget_strategy": {"token_budget": 900},
+    "force_converge": {"token_budget": 900},
+    "min_recency_window": {"token_budget": 900},
+    "strict": {"token_budget": 900},
+    "on_event": {"summarizer": lambda text: text[:20]},
+    "pass_seconds": {"summarizer": lambda text: text[:20]},
+}
+"""What an option needs beside it to have any effect."""
+
+
 @pytest.mark.parametrize("profile", ["classic", "standard", "lossless"])
 @pytest.mark.parametrize("name", CHOSEN)
 @pytest.mark.parametrize("make", [Compressor, Session])
@@ -117,7 +138,7 @@ def test_a_choice_that_a_profile_does_not_use_is_refused(
     make: Any, name: str, profile: Any
 ) -> None:
     if profile in USED_BY[name]:
-        make(profile=profile, **{name: CHOSEN[name]})
+        make(profile=profile, **NEEDED.get(name, {}), **{name: CHOSEN[name]})
         return
     problem = f"{name} is not used by profile='{profile}': .* choose profile='{USED_BY[name][0]}'"
     with pytest.raises(ConfigError, match=problem):
@@ -128,9 +149,79 @@ def test_a_choice_that_a_profile_does_not_use_is_refused(
 @pytest.mark.parametrize("make", [Compressor, Session])
 def test_what_every_profile_uses_and_defaults_are_taken(make: Any, profile: Any) -> None:
     for name, value in USED_BY_ALL.items():
-        make(profile=profile, **{name: value})
+        make(profile=profile, **NEEDED.get(name, {}), **{name: value})
     make(profile=profile, dedup=True, compression_depth="gentle", summarizer=None)
     assert make().options.profile == "standard"
+
+
+@pytest.mark.parametrize("name", NEEDED)
+def test_what_has_no_effect_by_itself_is_refused(name: str) -> None:
+    chosen = {**CHOSEN, **USED_BY_ALL}[name]
+    with pytest.raises(ConfigError, match=f"^{name} has no effect without"):
+        Compressor(profile="classic", **{name: chosen})
+    Compressor(profile="classic", **{name: chosen}, **NEEDED[name])
+    default: Any = {field.name: field.default for field in fields(Options)}.get(name)
+    Compressor(profile="classic", **{name: default})  # a default is never refused
+
+
+def test_a_session_may_be_given_the_budget_of_its_options_later() -> None:
+    session = Session(strict=True, min_recency_window=1)
+    session.append({"role": "user", "content": "Count the crates, please. " * 40})
+    with pytest.raises(BudgetError):
+        session.view(token_budget=10)
+
+
+@pytest.mark.parametrize(
+    ("pin", "advice"),
+    [
+        ("role:usr", "a role in pins must be one of .* got 'usr'; did you mean 'user'"),
+        ("role:asistant", "a role in pins must be one of .*; did you mean 'assistant'"),
+        ("role:", "a role in pins must be one of"),
+        ("user", "pins take a role as 'role:user'"),
+    ],
+)
+def test_pins_of_roles_that_no_message_has_are_refused(pin: str, advice: str) -> None:
+    with pytest.raises(ConfigError, match=advice):
+        Options(pins=[pin])  # type: ignore[arg-type]
+    with pytest.raises(ConfigError, match=advice):
+        Session().pin(pin)
+
+
+def test_roles_that_no_message_has_are_refused() -> None:
+    with pytest.raises(ConfigError, match=r"a role in preserve .* did you mean 'assistant'"):
+        Options(preserve=["asistant"])  # type: ignore[arg-type]
+    with pytest.raises(ConfigError, match=r"a role in pins .* did you mean 'user'"):
+        ContextWindowManager(context_limit=9_000, pins=["role:usr"])
+    for role in (*ROLES, "critic", "superuser", "planner"):  # and roles of one's own
+        assert Options(preserve=(role,), pins=(f"role:{role}", "m1")).preserve[0] == role
+
+
+@pytest.mark.parametrize("make", [Compressor, Session])
+def test_a_listener_that_cannot_be_called_is_refused_at_once(make: Any) -> None:
+    with pytest.raises(ConfigError, match="on_event must be callable, got 5"):
+        make(on_event=5, summarizer=str.lower)
+
+
+@pytest.mark.parametrize(
+    ("chosen", "problem"),
+    [
+        ({"strategy": "truncate", "llm": str}, "llm has no effect with strategy='truncate'"),
+        ({"strategy": "truncate", "summarizer": str.lower}, "summarizer has no effect"),
+        ({"strategy": "sliding_window", "llm": str}, "llm has no effect"),
+        (
+            {"strategy": "fold", "max_messages": 3},
+            "max_messages has no effect with",
+        ),
+        ({"pass_seconds": 3.0}, "pass_seconds has no effect without a model"),
+        ({"default_context_limit": 900}, "default_context_limit has no effect with context_limit"),
+    ],
+)
+def test_a_window_refuses_what_its_strategy_does_not_use(
+    chosen: dict[str, Any], problem: str
+) -> None:
+    with pytest.raises(ConfigError, match=problem):
+        ContextWindowManager(context_limit=9_000, **chosen)
+    ContextWindowManager(context_limit=9_000, strategy="truncate", max_messages=10, llm=None)
 
 
 def test_a_profile_refuses_what_was_chosen_for_another() -> None:

@@ -24,7 +24,7 @@ from refold.messages.formats import check_list
 from refold.messages.formats.objects import Objects
 from refold.messages.lookup import MappingLookup, StoreLookup
 from refold.messages.restore import Trust, restore
-from refold.options import Choices, Options
+from refold.options import Choices, Options, check_effect
 from refold.result import Result, UncompressResult
 from refold.stores.base import Store
 
@@ -83,8 +83,9 @@ def create_escalating_classifier(
     return EscalatingClassifier(inner, lambda text: TABLE.hard(View(text)))
 
 
-def _check_thinking(options: Options) -> Options:
-    """Reject `thinking="append"`, which needs to know what was sent before."""
+def _checked(options: Options) -> Options:
+    """Reject what has no effect, and what needs to know what was sent before."""
+    check_effect(options)
     if options.thinking == "append":
         raise ConfigError(
             'thinking="append" needs to know what was sent before: use a Session, '
@@ -134,7 +135,7 @@ class Compressor:
         helpers, fields_of_options = split_helpers(choices)
         self._helpers = {"store": store, **helpers}
         combined = combine(options, fields_of_options)
-        self._engine = Engine(_check_thinking(combined), **self._helpers)
+        self._engine = Engine(_checked(combined), **self._helpers)
 
     def __repr__(self) -> str:
         plain = Options()

@@ -25,7 +25,7 @@ from refold.messages.provenance import identity_of_link
 from refold.messages.restore import Trust
 from refold.messages.token_count import CountedTexts
 from refold.messages.wire import clone_message
-from refold.options import Options, check_used
+from refold.options import Options, check_function, check_used
 from refold.plan.figures import measure
 from refold.plan.fit import Planned, Planner
 from refold.plan.hooks import Hooks
@@ -105,6 +105,11 @@ class Engine(Planner):
         given = [name for name in for_models if helpers.get(name) is not None]
         for name in (*given, *self._tables.chosen):
             check_used(name, options.profile)
+        listener = helpers.get("on_event")
+        check_function("on_event", listener)
+        unused = [name for name in ("on_event", "pass_seconds") if name in given]
+        if unused and unused == given:
+            raise ConfigError(f"{unused[0]} has no effect without a model: give a summarizer too")
         conversation = helpers.get("conversation")
         super().__init__(options, options.counter or counter_for(options.model), conversation)
         self._store = None if store is None else scoped(store, conversation)
@@ -116,7 +121,7 @@ class Engine(Planner):
             classifier=None if classifier is None else as_classifier(classifier),
             count_tokens=self._counter,
             pass_seconds=helpers.get("pass_seconds"),
-            listener=helpers.get("on_event"),
+            listener=listener,
         )
 
     def begin(

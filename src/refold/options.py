@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any, Final, Literal, Self, TypedDict, get_args
 
 from refold.calling import is_async
@@ -24,6 +24,10 @@ Pin = str | Callable[[Mapping[str, Any]], bool]
 SentenceScorer = Callable[[Sequence[str]], Sequence[float]]
 """Scores sentences; a higher score is more worth keeping."""
 Pattern = str | re.Pattern[str]
+ROLES: Final = ("system", "developer", "user", "assistant", "tool", "function")
+"""What the formats of providers are read as; messages may have roles of their own."""
+_NEAR: Final = 0.75
+"""The likeness of words, from 0 to 1, from which one is a slip for the other: `usr`, `asistant`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,13 +180,17 @@ class Options:
         if self.model is not None and not (isinstance(self.model, str) and self.model):
             raise ConfigError(f"model must be a name, got {self.model!r}; leave it out for none")
         for name in ("counter", "entropy_scorer", "ml_token_classifier"):
-            _check_function(name, getattr(self, name))
+            check_function(name, getattr(self, name))
         object.__setattr__(self, "preserve", _roles(self.preserve))
         object.__setattr__(self, "preserve_patterns", _patterns(self.preserve_patterns))
         object.__setattr__(self, "pins", _pins(self.pins))
-        for option in fields(self):
-            if getattr(self, option.name) != option.default:
-                check_used(option.name, self.profile)
+        for name in _chosen(self):
+            check_used(name, self.profile)
+            needed = _NEEDS.get(name)
+            if needed and not getattr(self, needed):
+                raise ConfigError(
+                    f"{name} has no effect without {needed}: leave it out, or choose {needed}=True"
+                )
 
     @property
     def depth(self) -> Depth:
@@ -276,6 +284,53 @@ def check_used(name: str, profile: Profile) -> None:
         )
 
 
+_NEEDS: Final[Mapping[str, str]] = {
+    "fuzzy_threshold": "fuzzy_dedup",
+    "importance_threshold": "importance_scoring",
+    "contradiction_topic_threshold": "contradiction_detection",
+}
+"""The switch without which an option has no effect."""
+_OF_BUDGETS: Final = ("strict", "budget_strategy", "force_converge", "min_recency_window")
+"""What has no effect without a budget."""
+
+
+def check_effect(options: Options) -> None:
+    """Raise `ConfigError` for an option that has no effect without a budget, if there is none.
+
+    For single conversations: a `Session` may be given a budget for one view.
+    """
+    unused = [name for name in _chosen(options) if name in _OF_BUDGETS]
+    if unused and options.token_budget is None:
+        raise ConfigError(
+            f"{unused[0]} has no effect without a budget: leave it out, or give token_budget"
+        )
+
+
+def without_budget(options: Options) -> Options:
+    """Return *options* without a budget, and without what has no effect then."""
+    plain = Options()
+    return replace(
+        options, **{name: getattr(plain, name) for name in ("token_budget", *_OF_BUDGETS)}
+    )
+
+
+def _chosen(options: Options) -> list[str]:
+    """Return the names of the options that are not as they are by default."""
+    return [one.name for one in fields(options) if getattr(options, one.name) != one.default]
+
+
+def check_function(name: str, value: object) -> None:
+    """Raise `ConfigError` unless *value* is an ordinary function, or none at all."""
+    if value is None:
+        return
+    if not callable(value):
+        raise ConfigError(f"{name} must be callable, got {value!r}")
+    if is_async(value):
+        raise ConfigError(
+            f"{name} must be an ordinary function, got an asynchronous one: {value!r}"
+        )
+
+
 _CHOICES = {
     "profile": Profile,
     "thinking": ThinkingWay,
@@ -299,17 +354,6 @@ _SWITCHES = (
 )
 
 
-def _check_function(name: str, value: object) -> None:
-    if value is None:
-        return
-    if not callable(value):
-        raise ConfigError(f"{name} must be callable, got {value!r}")
-    if is_async(value):
-        raise ConfigError(
-            f"{name} must be an ordinary function, got an asynchronous one: {value!r}"
-        )
-
-
 def _roles(value: object) -> tuple[str, ...]:
     if isinstance(value, str) or not isinstance(value, Sequence | set | frozenset):
         raise ConfigError(f"preserve must be a list of roles, got {value!r}")
@@ -317,9 +361,18 @@ def _roles(value: object) -> tuple[str, ...]:
     for role in roles:
         if not isinstance(role, str) or not role:
             raise ConfigError(f"preserve must hold role names, got {role!r}")
+        _check_role("a role in preserve", role)
     if "system" in roles and "developer" not in roles:
         return (*roles, "developer")
     return roles
+
+
+def _check_role(name: str, role: str) -> None:
+    """Refuse what is nearly the name of a role: hardly one of the caller's own, as `critic` is."""
+    from difflib import get_close_matches  # takes long to load
+
+    if role not in ROLES and (not role or get_close_matches(role, ROLES, 1, _NEAR)):
+        check_choice(name, role, ROLES)
 
 
 def _patterns(value: object) -> tuple[PreservePattern, ...]:
@@ -334,4 +387,8 @@ def _pins(value: object) -> tuple[Pin, ...]:
     for pin in value:
         if not isinstance(pin, str) and (not callable(pin) or is_async(pin)):
             raise ConfigError(f"a pin is an id, role:NAME or a function; got {pin!r}")
+        if pin in ROLES:
+            raise ConfigError(f"pins take a role as {f'role:{pin}'!r}; {pin!r} would be an id")
+        if isinstance(pin, str) and pin.startswith("role:"):
+            _check_role("a role in pins", pin.removeprefix("role:"))
     return tuple(value)

@@ -19,6 +19,8 @@ from tests.plan.ladder.promise import tokens_of
 
 
 def small(limit: int = 400, **choices: Any) -> ContextWindowManager:
+    if choices.get("strategy") != "sliding_window":
+        choices.pop("max_messages", None)
     return ContextWindowManager(
         context_limit=limit, reserve_output_tokens=0, counter=words, **choices
     )

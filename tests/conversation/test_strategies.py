@@ -17,6 +17,8 @@ WORDS = "Now look into the second crane instead, and nothing else."
 
 
 def fit(strategy: Any, messages: Conversation, limit: int, **choices: Any) -> FitResult:
+    if strategy != "sliding_window":
+        choices.pop("max_messages", None)
     manager = ContextWindowManager(
         context_limit=limit, reserve_output_tokens=0, strategy=strategy, counter=words, **choices
     )

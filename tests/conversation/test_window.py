@@ -547,7 +547,7 @@ def test_w08_a_model_that_hangs_is_not_waited_for_longer_than_is_said() -> None:
     assert "the pass was over" in result.model.failures[0]
     assert asyncio.run(manager.afit(talk(31))).fits
     with pytest.raises(ConfigError, match="pass_seconds"):
-        ContextWindowManager(context_limit=900, pass_seconds=-1, **choices)
+        ContextWindowManager(context_limit=900, llm=hang, pass_seconds=-1, **choices)
 
 
 # W14 recovery

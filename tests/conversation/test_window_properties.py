@@ -29,8 +29,10 @@ _ANTHROPIC: TypeAdapter[Any] = TypeAdapter(list[MessageParam])
 
 def manager_of(strategy: Any, limit: int, **choices: Any) -> ContextWindowManager:
     choices.setdefault("counter", words)
+    if strategy == "sliding_window":
+        choices["max_messages"] = 3
     return ContextWindowManager(
-        context_limit=limit, reserve_output_tokens=0, strategy=strategy, max_messages=3, **choices
+        context_limit=limit, reserve_output_tokens=0, strategy=strategy, **choices
     )
 
 

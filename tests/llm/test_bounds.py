@@ -379,7 +379,6 @@ class TestEvents:
     def test_nothing_asked_nothing_told(self) -> None:
         told: list[Event] = []
         fold(talk("short"), summarizer=sum_up, on_event=told.append)
-        fold(notes(3), on_event=told.append)
         assert told == []
 
     def test_judging_and_writing_are_two_passes(self) -> None:

@@ -105,7 +105,9 @@ class RecordFolder:
         self._store = store if store is None or scope is None else ScopedStore(store, scope)
         self._scope = {} if scope is None else {"scope": scope}
         self._helpers: dict[str, Any] = {"store": self._store, **helpers}
-        self._compressor = Compressor(self._options, **self._helpers)
+        # With a share every record has another budget; this one checks the choices.
+        options = self._options if token_share is None else replace(self._options, token_budget=0)
+        self._compressor = Compressor(options, **self._helpers)
         self._key = key
         self._token_share = token_share
 

@@ -27,7 +27,6 @@ from refold.llm.ask import Flow, Tally, arun, run
 from refold.llm.summarizers.models import DEFAULT_COMPRESSION_PROMPT, Generate, GenerateSummarizer
 from refold.messages.formats import check_items
 from refold.messages.formats.objects import Objects
-from refold.messages.untouchable import check_pins
 from refold.options import Options, Pin
 from refold.result import M
 from refold.scan.tokens.choose import CalibratedCounter, counter_for, is_estimate
@@ -36,6 +35,7 @@ from refold.stores.base import Store
 
 T = TypeVar("T")
 
+_MAX_MESSAGES: Final = 10
 _NOT_USED: Final[Mapping[str, str]] = {
     "token_budget": "the budget is the window; give context_limit or reserve_output_tokens",
     "compression_threshold": "nothing is done up to high_water, which is a share of the window",
@@ -74,7 +74,7 @@ class ContextWindowManager:
         default_context_limit: int | None = None,
         strategy: Strategy = "fold",
         reserve_output_tokens: int = 2_000,
-        max_messages: int = 10,
+        max_messages: int = _MAX_MESSAGES,
         keep_results: int | None = None,
         llm: Generate | None = None,
         summarizer: object = None,
@@ -97,10 +97,20 @@ class ContextWindowManager:
         check_names(gone, type(self).__init__.__kwdefaults__ or ())
         check_choice("strategy", strategy, get_args(Strategy))
         check_whole("max_messages", max_messages)
+        _check_effect(
+            strategy,
+            llm=llm is not None,
+            summarizer=summarizer is not None,
+            max_messages=max_messages != _MAX_MESSAGES,
+        )
+        if context_limit is not None and default_context_limit is not None:
+            raise ConfigError(
+                "default_context_limit has no effect with context_limit: leave one of them out"
+            )
         if keep_results is not None:
             check_whole("keep_results", keep_results)
         _check_list("pins", pins)
-        check_pins(pins)
+        pins = Options(pins=tuple(pins)).pins
         _check_list("tools", tools)
         self.strategy: Strategy = strategy
         self._context_tokens, self._max_input = find_window(
@@ -124,7 +134,7 @@ class ContextWindowManager:
             thresholds=WindowThresholds.of(
                 high_water, low_water, prepare_at, clear_at_least, max_passes
             ),
-            pins=tuple(pins),
+            pins=pins,
             max_messages=max_messages,
             keep_results=keep_results,
             strict=strict,
@@ -290,6 +300,18 @@ def _choose_summarizer(llm: Generate | None, summarizer: object) -> object:
     if summarizer is not None:
         raise ConfigError("give llm (chat messages to text) or summarizer (text to text), not both")
     return GenerateSummarizer(llm, DEFAULT_COMPRESSION_PROMPT)
+
+
+def _check_effect(strategy: Strategy, **chosen: bool) -> None:
+    """Refuse what was *chosen* and has no effect with *strategy*."""
+    for name, is_chosen in chosen.items():
+        users: tuple[Strategy, ...]
+        users = ("sliding_window",) if name == "max_messages" else ("fold", "summarize")
+        if is_chosen and strategy not in users:
+            raise ConfigError(
+                f"{name} has no effect with strategy={strategy!r}: leave it out, or choose "
+                + " or ".join(f"strategy={user!r}" for user in users)
+            )
 
 
 def _check_options(options: object) -> None:

@@ -40,7 +40,8 @@ class RefoldCompactor:
     def __init__(self, **choices: Unpack[Choices]) -> None:
         self._choices = choices
         self._checked = CheckedChoices(choices, same_count=True)
-        Compressor(self._checked.options)  # rejects options that only sessions have
+        # Rejects options that have no effect under a budget, or only in sessions.
+        Compressor(self._checked.options, token_budget=0)
         self.last: Result | None = None
         """The result of the last call."""
 

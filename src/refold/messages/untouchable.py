@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 
-from refold.errors import ConfigError
 from refold.messages.blocks import open_calls
 from refold.messages.formats import find_task
 from refold.messages.message import Message
@@ -97,13 +96,6 @@ def words_beside_results(message: Message) -> str:
 def _find_words(message: Message) -> list[int]:
     """Return the numbers of the texts that no tool returned."""
     return [n for n, part in enumerate(message.parts) if not part.call_id and part.text.strip()]
-
-
-def check_pins(pins: Iterable[object]) -> None:
-    """Raise `ConfigError` for a pin that is neither a name nor a predicate."""
-    for pin in pins:
-        if not isinstance(pin, str) and not callable(pin):
-            raise ConfigError(f"a pin is an id, role:NAME or a predicate; got {pin!r}")
 
 
 def find_pinned(messages: Sequence[Message], pins: Sequence[Pin]) -> dict[int, str]:

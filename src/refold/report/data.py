@@ -39,7 +39,7 @@ from refold.conversation.models import Price, list_prices
 from refold.kinds import kind_of
 from refold.messages.formats import load
 from refold.messages.message import Message
-from refold.options import Options
+from refold.options import Options, without_budget
 from refold.report.changes import Span, mark_after, mark_before
 from refold.report.pieces import ACTIONS, say_reason, sum_up
 from refold.report.story import Row, compare, make_rows
@@ -117,7 +117,10 @@ class ReportBuilder:
         """Fold to a share of the tokens, and return what became of every message."""
         total = sum(self._tokens)
         budget = None if percent >= 100 else total * percent // 100
-        options = replace(self._options, token_budget=budget)
+        options = self._options
+        options = (
+            without_budget(options) if budget is None else replace(options, token_budget=budget)
+        )
         compressor = Compressor(options, store=self._store, conversation=self._conversation)
         result = compressor.compress(self._wires)
         pairs = list(align(self._wires, result, self._conversation))

@@ -29,6 +29,7 @@ from refold.messages.formats.objects import normalize
 from refold.messages.message import Message
 from refold.messages.provenance import read_provenance
 from refold.messages.wire import Path, digest, is_shallow
+from refold.options import ROLES
 
 FORMATS: Final[tuple[Format, ...]] = (
     claude_code.FORMAT,
@@ -60,7 +61,7 @@ _PLACES_BY_BLOCK: Final[Mapping[str, Sequence[int]]] = {
 
 RETRIEVAL_TOOLS: Final = ("retrieve_original", "refold_retrieve")
 """How the names of tools end that fetch originals back; hosts put their own before them."""
-KNOWN_ROLES: Final = frozenset({"system", "developer", "user", "assistant", "tool", "function"})
+KNOWN_ROLES: Final = frozenset(ROLES)
 
 
 def format_names() -> tuple[str, ...]:

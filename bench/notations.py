@@ -26,8 +26,6 @@ _LINES: Final = (
     "failed|12",
     "[again ×3 at 10:00:01]",
     "[12 lines as above]",
-    "[columns <>, 2 apart]",
-    "[all indented by 4 spaces]",
     "[A| ×12 from 10:00:00 to 10:00:09: the lamp at <> was checked]",
     *examples.gap_marks(),
     *examples.plain_marks(_SENTENCE, "kdbfqamt"),

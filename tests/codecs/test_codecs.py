@@ -22,7 +22,7 @@ from tests.conversations import SENTENCES
 FIXTURES = Path(__file__).parent / "fixtures"
 BY_NAME = {codec.name: codec for codec in CODECS}
 SHARED = {
-    *("base", "json_plain", "json_tree", "rereads", "shown"),
+    *("base", "json_plain", "json_tree", "line_index", "rereads", "shown"),
 }
 # `=== becomes: name`, the text, `--- new`, its new form; or `=== stays: name` and the text.
 CASE = re.compile(r"^=== (becomes|stays): (.+)\n((?:(?!=== ).*\n)*)", re.MULTILINE)

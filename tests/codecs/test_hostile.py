@@ -27,23 +27,8 @@ TEXTS = {
     "rows without end": "[{a=x}\nrows of a\n" * (SIZE // 16) + RECORD,
     "repeat marks": "y" * SIZE + "\n[again ×99]" * 20_000 + "\nz\nz\nz\nz",
     "numbers that go on": NUMBERED + "\n" + " " * SIZE + "1→\n" + "2\tx\n" * 20_000,
-    "hits of a huge path": "a/" * SIZE + ":1:x\n" + ":2:y\n" * 20_000,
-    "listing with a huge owner": "\n".join(
-        f"-rw-r--r-- 1 {'o' * (50_000 if n == 3 else 2)}  g  1 Oct 24  2030 f" for n in range(5_000)
-    ),
-    "table with a huge cell": "x\n| a | b |\n|---|---|\n"
-    + "| c | d |\n" * 20_000
-    + f"| {'e' * SIZE} | f |",
-    "columns with a huge cell": "a  b\n" * 20_000 + "a  " + "b" * SIZE,
-    "columns of other blanks": "a  \x0b\n" * 10 + "\x0b  \x0b\n" * 10,
-    "columns far apart": ("a" + " " * 500 + "b\n") * 10,
-    "columns in one line": "\n".join(["a  " * 2_000 + "b"] * 20),
-    "indented": "\n".join("    " * (n % 50) + "x" for n in range(20_000)),
-    "drawn": "\n".join("│   " * (n % 50) + "├── x" for n in range(20_000)),
-    "slashes": "/" * SIZE,
-    "one deep path": "/a" * SIZE + "\n" + "/a" * SIZE,
-    "a name without end": ("x" * SIZE + "/y/z ") * 2,
-    "words before slashes": "ab-" * SIZE + "/y/zzzzzzzzzzz/q\n" * 2_000,
+    "hits of a huge path": "a/" * SIZE + "b.c:1:x\n" + "a/b.c:2:y\n" * 20_000,
+    "dots before a hit": "a." * SIZE + ":1:x\na.b:2:y\na.b:3:y",
     "stretches that come again": "\n".join(f"line {n % 40} of the stretch" for n in range(20_000)),
     "blank stretches": ("a line of some length" + "\n" * 200) * 200,
     "log fields without end": "\n".join(["10:00:01 " + "a" * SIZE, *["10:00:02 T1" * 50] * 200]),

@@ -97,10 +97,9 @@ def test_what_is_said_often_gets_a_template_of_its_own() -> None:
 
 
 def test_more_templates_than_letters() -> None:
-    words = [f"{a}{b}" for a in "bdfgklmnpr" for b in ("ana", "ono", "uru")]
     text = "\n".join(
-        f"10:{n:02}:00 the {word} of the {word[::-1]} office was {word} {n}"
-        for word in words
+        f"10:{n:02}:00 the gates of the harbour office were open{',' * signs} {n}"
+        for signs in range(30)
         for n in range(5)
     )
     assert len(HEADING.findall(encoded(text))) == 26

@@ -59,7 +59,7 @@ def test_kinds_in_one_result_are_encoded_apart() -> None:
     )
     result = reencode(text, estimate_tokens)
     assert result is not None
-    assert {"json_data", "numbered", "log_templates", "paths"} <= {*result.by}
+    assert {"json_data", "numbered", "log_templates", "search_hits"} <= {*result.by}
     assert decode(result) == normal(text)
     assert estimate_tokens(result.text) < 0.7 * estimate_tokens(text)
     for line in ("OBSERVATION:", "<returncode>0</returncode>", "$ grep -n put", "exit code: 0"):
@@ -95,12 +95,12 @@ def test_each_codec_proves_itself_where_all_together_fail() -> None:
     """A lookalike makes one codec unusable; the others are used all the same."""
     drawn = "\n".join(f"{n:>6}→line {n} of the file" for n in range(1, 40))
     lookalike = "     1→x\n2\ty\n"  # decodes to something else
-    listing = "\n".join(f"-rw-r--r-- 1 ann staff {n**3:>6} Oct 24  2030 file" for n in range(1, 90))
-    text = f"{drawn}\n{lookalike}\n{listing}"
+    hits = "\n".join(f"src/server/queue.py:{n}:the first words" for n in range(1, 90))
+    text = f"{drawn}\n{lookalike}\n{hits}"
     result = reencode(text, len)
     assert result is not None
     assert "numbered" not in result.by
-    assert "listing" in result.by
+    assert "search_hits" in result.by
     assert decode(result) == normal(text)
 
 
@@ -115,7 +115,7 @@ def test_unknown_codecs_are_refused() -> None:
 
 def test_edited_text_is_refused() -> None:
     with pytest.raises(FormatError, match="cannot decode"):
-        decode(Reencoded("[all indented by 8 spaces]\nx", ("indent",)))
+        decode(Reencoded("x\n[again ×2 at 10:00:01, 10:00:02]", ("repeats",)))
 
 
 @given(st.lists(st.sampled_from(LINES), max_size=60))

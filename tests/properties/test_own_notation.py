@@ -40,8 +40,6 @@ HEADS = (
     "]",
     "[again ×3 at 10:00:01]",
     "[12 lines as above]",
-    "[columns <>, 2 apart]",
-    "[all indented by 4 spaces]",
     "[A| ×12 from 10:00:00 to 10:00:09: the lamp at <> was checked]",
 )
 ENCODED = tuple(new for codec in CODECS for _, _, new in cases(codec.name) if new is not None)

@@ -11,21 +11,12 @@ from dataclasses import dataclass
 from typing import ClassVar, Final
 
 from refold.codecs import (
-    bar_table,
-    blocks,
-    columns,
-    dates,
-    diff_header,
-    indent,
     json_data,
-    listing,
     log_templates,
     numbered,
-    paths,
     repeats,
     search_hits,
     terminal,
-    tree,
 )
 from refold.codecs.base import Codec, same
 from refold.errors import FormatError
@@ -48,17 +39,8 @@ CODECS: Final[tuple[Codec, ...]] = (
     json_data.CODEC,
     numbered.CODEC,
     repeats.CODEC,
-    blocks.CODEC,
     log_templates.CODEC,
-    dates.CODEC,
     search_hits.CODEC,
-    paths.CODEC,
-    diff_header.CODEC,
-    listing.CODEC,
-    tree.CODEC,
-    bar_table.CODEC,
-    columns.CODEC,
-    indent.CODEC,
 )
 """In the order in which they are applied, each to the result of the one before."""
 

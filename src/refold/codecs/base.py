@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import groupby
 from typing import Final
 
 from refold.errors import FormatError
@@ -74,24 +73,3 @@ def read_count(spelling: str) -> int:
 def unreadable(codec: str, line: str) -> FormatError:
     """Return the error for a line that the codec of that name did not write."""
     return FormatError(f"{codec}: cannot decode {line[:80]!r}; was the text edited?")
-
-
-Rows = list[list[str]]
-
-
-def cut_blocks(
-    lines: list[str], belongs: Callable[[str], bool]
-) -> Iterator[tuple[bool, list[str]]]:
-    """Cut *lines* into runs that belong together and runs that do not."""
-    for is_block, run in groupby(lines, belongs):
-        yield is_block, list(run)
-
-
-def widths_of(rows: Rows) -> list[int]:
-    """Return how wide the widest cell of each column is."""
-    widths: list[int] = []
-    for row in rows:
-        widths += [0] * (len(row) - len(widths))
-        for column, cell in enumerate(row):
-            widths[column] = max(widths[column], len(cell))
-    return widths

@@ -20,7 +20,7 @@ from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from refold.codecs.base import read_count, spell_count, unreadable
-from refold.codecs.blocks import LineIndex
+from refold.codecs.line_index import LineIndex
 
 _END: Final = " follow as below the same line in an earlier message]"
 _MARK: Final = re.compile(

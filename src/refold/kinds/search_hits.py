@@ -11,7 +11,6 @@ from refold.kinds._lines import END, any_of, line_pattern, line_rules
 from refold.kinds.base import NOISE, Grade, Kind, Pieces, Sample
 
 _HIT: Final = Grade("hit", 1.6, room=0)
-_FIRST_HIT: Final = Grade("hit", 1.6, room=0, leads=True)
 _FILE: Final = Grade("heading", 1.5, leads=True)
 _AROUND: Final = Grade("context", 1.3, room=120)
 
@@ -19,9 +18,7 @@ _PATH: Final = r"[^\s:\"'{}<>=,;*\\][^\s:\"'{}<>=,;*]{0,200}+"
 _NAME: Final = r"[\w.@()\[\]+-]++"
 _CONTEXT: Final = any_of(r"[0-9]++-", r"/?(?:[\w.@+-]++/)*+[\w.@+-]+-[0-9]++-")
 
-_IS_HIT: Final = line_pattern(
-    rf"{_PATH}:[0-9]++[:-]", r"[0-9]++[:-](?![0-9])", r":[0-9]++:", "Binary file "
-)
+_IS_HIT: Final = line_pattern(rf"{_PATH}:[0-9]++[:-]", r"[0-9]++[:-](?![0-9])", "Binary file ")
 _ONE_HIT: Final = re.compile(r"(?=[\w@+-]*+[/.])[\w./@+-]{3,200}+:[0-9]++:")
 """A single hit must look more like a path than a time of day does."""
 _IS_PATH_HIT: Final = line_pattern(rf"(?:\./|/)?(?:{_NAME}/)++{_NAME}:[^/\n]")
@@ -29,15 +26,12 @@ _IS_AROUND: Final = line_pattern(_CONTEXT, r"--$")
 _LINE_NUMBER: Final = re.compile(r"([0-9]{1,9}+):")
 _NAMED: Final = any_of(rf"{_PATH}:[0-9]++:", rf"(?:\./|/)?(?:{_NAME}/)++{_NAME}:[^/\n]")
 _RULES: Final = (
-    (_HIT, r":?[0-9]++:"),
+    (_HIT, r"[0-9]++:"),
     (NOISE, any_of(rf"--{END}", r"Found [0-9]")),
     (_AROUND, _CONTEXT),
     (_FILE, rf"(?:\./|/)?(?:{_NAME}/)*+[\w@()\[\]+.-]+\.\w{{1,8}}:?{END}"),
 )
 _MARKS: Final = line_rules("", (_HIT, _NAMED), *_RULES)
-_GROUPED_MARKS: Final = line_rules("", (_FIRST_HIT, _NAMED), *_RULES)
-_IS_GROUPED: Final = re.compile(r"\n:[0-9]++:")
-"""The path stands at the first hit in a file only."""
 
 
 def _claims(sample: Sample) -> bool:
@@ -63,8 +57,7 @@ def _counts_up(lines: list[str]) -> bool:
 
 def split_hits(text: str) -> Pieces:
     """Cut search hits into one piece a hit."""
-    marks_of = _GROUPED_MARKS if _IS_GROUPED.search(text) else _MARKS
-    return split_source(text, marks_of(text))
+    return split_source(text, _MARKS(text))
 
 
 KIND: Final = Kind(name="search_hits", claims=_claims, on_one_line=True, split=split_hits)

@@ -32,7 +32,7 @@ from refold.codecs.rereads import changes
 from refold.codecs.shown import Shown
 from refold.conversation import ContextWindowManager, parse_overflow
 from refold.errors import FormatError
-from refold.files.calls import effects_of
+from refold.files import effects_of
 from refold.kinds import KINDS, kind_of, split
 from refold.llm.classify import read_verdict
 from refold.llm.dialogue import repair

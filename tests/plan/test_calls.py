@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from refold.messages.message import Call
-from refold.plan.calls import find_failed, may_change, spell_call, spell_calls
+from refold.plan.calls import find_failed, spell_call, spell_calls
 from tests.plan.runs import call, read
 
 
@@ -49,40 +48,6 @@ def test_a_call_that_went_wrong_says_so() -> None:
 def test_any_call_can_be_spelled(name: str, arguments: str) -> None:
     spelled = spell_calls([Call("c", name, arguments), Call("d", "read", {})], [False, True])
     assert [start for start, _ in spelled.heads] == [0, len(spelled.text) - len("read (failed)")]
-
-
-@pytest.mark.parametrize(
-    ("tool", "arguments"),
-    [
-        ("cancel_pending_order", {"order_id": "#W1"}),
-        ("Edit", {"file_path": "a.py"}),
-        ("book_flight", {"id": 1}),
-        ("send_mail", {"to": "a@example.com"}),
-        ("str_replace_editor", {"command": "create", "path": "a.py"}),
-        ("bash", {"command": "cd x && git commit -m y"}),
-        ("bash", {"command": "cat <<EOF > new.py\nx\nEOF"}),
-        ("bash", {"command": "rm -rf build"}),
-        ("something_new", {}),
-    ],
-)
-def test_what_may_have_changed_something(tool: str, arguments: dict[str, object]) -> None:
-    assert may_change(Call("c", tool, json.dumps(arguments)))
-
-
-@pytest.mark.parametrize(
-    ("tool", "arguments"),
-    [
-        ("get_order_details", {"order_id": "#W1"}),
-        ("Read", {"file_path": "a.py"}),
-        ("searchFlights", {"to": "JFK"}),
-        ("str_replace_editor", {"command": "view", "path": "a.py"}),
-        ("bash", {"command": "sed -n 1,20p a.py"}),
-        ("bash", {"command": "grep -rn commit src"}),
-        ("calculate", {"expression": "1 + 1"}),
-    ],
-)
-def test_what_only_looks(tool: str, arguments: dict[str, object]) -> None:
-    assert not may_change(Call("c", tool, json.dumps(arguments)))
 
 
 def test_calls_fail_by_what_their_results_say() -> None:

@@ -7,11 +7,10 @@ between lines, and its first line says what was done even if nothing else of it 
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
-from refold.files.calls import CallEffects
+from refold.files import effects_of, may_change
 from refold.messages.failure import is_failure_text
 from refold.messages.message import Call, Message
 from refold.notation.marks import GAP
@@ -31,50 +30,6 @@ _SHORT_SUBJECT: Final = 30
 _FILES: Final = 2
 """So many of the files that a call writes are named right after the tool."""
 
-_READS: Final = re.compile(
-    r"(?i)(?:\A|[_.:/-])(?:get|list|ls|dir|search|find|read|view|open|cat|grep|rg|glob|fetch|show"
-    r"|query|look_?up|check|calculate|think|retrieve|describe|inspect|status|browse|web_?search"
-    r"|count|explain|verify|validate|estimate|preview|print|help|transfer_to_human\w*)"
-    r"(?:\Z|[_.:/-]|(?=[A-Z]))"
-    r"|\A(?:Read|Grep|Glob|LS|List|Search|View|Fetch|Think|NotebookRead|TodoRead|WebFetch|WebSearch"
-    r"|BashOutput|ToolSearch)\Z"
-)
-"""Names of read-only tools; any other may have changed something."""
-_SHELL: Final = re.compile(r"(?i)bash|shell|terminal|exec|command|cmd|\A(?:run|sh|zsh)\Z")
-_PROGRAM: Final = re.compile(
-    r"(?:\A|[;|&\n(`])[ \t]*+(?:(?:sudo|env|time|timeout[ \t]++[\w.]++|nohup|xargs|then|do|else|if"
-    r"|while|\w++=[^\s;|&()`]*+)[ \t]++)*+([\w./+-]++)"
-    r"(?:[ \t]++(-[\w-]++[ \t]++)*+([\w:.-]++))?+"
-)
-"""A program in a shell command, and the word after it, which may be a subcommand."""
-_READ_ONLY: Final = frozenset(
-    "cat ls ll grep egrep fgrep rg ag fd find head tail less more wc echo printf cd pwd which "
-    "whereis type tree stat file du df ps env printenv true false test sort uniq cut tr diff cmp "
-    "jq yq nl awk sed date whoami id uname hostname basename dirname realpath readlink xxd od "
-    "strings md5sum sha256sum sleep seq column export set source wait exit pytest tox mypy ruff "
-    "flake8 pylint eslint tsc jest vitest man help for done fi esac case lsof history top free "
-    "ping dig nslookup".split()
-)
-"""Programs that only read, unless their output is redirected; tests count as reading."""
-_READ_ONLY_SUBCOMMANDS: Final = {
-    "git": "status log diff show branch blame grep ls-files ls-tree rev-parse remote reflog "
-    "cat-file describe shortlog merge-base rev-list config",
-    "go": "test vet build list doc env version",
-    "cargo": "test check build clippy tree metadata",
-    "npm": "test ls list view outdated",
-    "pnpm": "test ls list why",
-    "yarn": "test list why",
-    "make": "test lint check",
-    "pip": "show list freeze",
-    "docker": "ps images logs inspect",
-    "kubectl": "get describe logs",
-    "python": "pytest unittest mypy --version -V",
-    "python3": "pytest unittest mypy --version -V",
-}
-"""Read-only subcommands of other programs."""
-
-_COMMAND: Final = re.compile(r'"(?:command|action|operation)"\s?:\s?"(\w++)"')
-
 
 class SpelledCalls(NamedTuple):
     """The calls of a message as lines."""
@@ -84,22 +39,20 @@ class SpelledCalls(NamedTuple):
     """Where each call begins, and whether it may have changed something."""
 
 
-def spell_calls(
-    calls: Sequence[Call], failed: Sequence[bool], effects: CallEffects | None = None
-) -> SpelledCalls:
+def spell_calls(calls: Sequence[Call], failed: Sequence[bool]) -> SpelledCalls:
     """Write *calls* as lines; *failed* says which of them failed."""
     texts: list[str] = []
     heads: list[tuple[int, bool]] = []
     size = 0
     for call, has_failed in zip(calls, failed, strict=True):
-        text = spell_call(call, effects, has_failed=has_failed)
-        heads.append((size, may_change(call, effects)))
+        text = spell_call(call, has_failed=has_failed)
+        heads.append((size, may_change(call)))
         texts.append(text)
         size += len(text) + 1
     return SpelledCalls("\n".join(texts), tuple(heads))
 
 
-def spell_call(call: Call, effects: CallEffects | None = None, *, has_failed: bool = False) -> str:
+def spell_call(call: Call, *, has_failed: bool = False) -> str:
     r"""Write one call: `name key=value …` and, below, its long arguments.
 
     >>> spell_call(Call("c1", "edit", {"path": "a.py", "new": "x = 1\ny = 2"}))
@@ -109,7 +62,7 @@ def spell_call(call: Call, effects: CallEffects | None = None, *, has_failed: bo
     if below and not said:  # there is no short argument that says what it was about
         key, _, value = below[0].partition(":\n")
         said.append(_begin(f"{key}={value.lstrip()}" if value else key))
-    head = [call.name, *dict.fromkeys(_files_beside(call, said, effects)), *said]
+    head = [call.name, *dict.fromkeys(_files_beside(call, said)), *said]
     if has_failed:
         head.append("(failed)")
     return "\n".join([" ".join(head), *below])
@@ -133,11 +86,11 @@ def _lay_out(
     return said, below
 
 
-def _files_beside(call: Call, said: Sequence[str], effects: CallEffects | None) -> list[str]:
+def _files_beside(call: Call, said: Sequence[str]) -> list[str]:
     """Return the files that *call* writes and that are not *said* yet, as the call names them."""
     found: list[str] = []
     told = call.text
-    for path in _written(call, effects):
+    for path in effects_of(call).writes:
         spelled = path
         while spelled not in told and "/" in spelled:  # relative to the shell's directory
             spelled = spelled.partition("/")[2]
@@ -190,29 +143,7 @@ def _spell(value: object, depth: int = 0) -> str:
         return GAP
 
 
-def may_change(call: Call, effects: CallEffects | None = None) -> bool:
-    """Tell whether a call may have changed something: all but those known to be read-only."""
-    if not _SHELL.search(call.name):
-        # A tool for both reading and editing says in its first argument which it was.
-        told = _COMMAND.search(call.spelled[:_FIRST_LINE])
-        return not _READS.search(told[1] if told else call.name)
-    script = _script_of(call)
-    return not all(map(_is_read_only, _PROGRAM.findall(script))) or bool(_written(call, effects))
-
-
-def _script_of(call: Call) -> str:
-    """Return the script among the arguments of a shell: the longest one."""
-    given = (_spell(value) for _, value in _arguments(call))
-    return max(given, key=len, default="").removeprefix("bash, -lc, ")
-
-
-def _is_read_only(found: tuple[str, ...]) -> bool:
-    program, _, subcommand = found
-    program = program.rpartition("/")[2]
-    return program in _READ_ONLY or subcommand in _READ_ONLY_SUBCOMMANDS.get(program, "").split()
-
-
-def subject_of(call: Call, effects: CallEffects | None = None) -> str:
+def subject_of(call: Call) -> str:
     """Return what *call* was about in a word or two; "" if that takes more.
 
     The file that its result shows, if it is one file, else its arguments, if they are short.
@@ -222,20 +153,14 @@ def subject_of(call: Call, effects: CallEffects | None = None) -> str:
     >>> subject_of(Call("c1", "get_order", {"order_id": "#W7463343"}))
     '#W7463343'
     """
-    found, _ = (CallEffects() if effects is None else effects).of(call)
-    if found is not None and found.shows_files and len(found.touched) == 1:
-        name = found.touched[0].path.rpartition("/")[2]
+    shown = effects_of(call).reads
+    if len(shown) == 1:
+        name = shown[0].rpartition("/")[2]
         if "." in name and len(name) <= _SHORT_NAME:
             return name
     values = [value for _, value in _arguments(call) if isinstance(value, str)]
     subject = " ".join(values)
     return subject if len(subject) <= _SHORT_SUBJECT and "\n" not in subject else ""
-
-
-def _written(call: Call, effects: CallEffects | None) -> list[str]:
-    """Return the files that a call is known to write."""
-    found, _ = (CallEffects() if effects is None else effects).of(call)
-    return [] if found is None else [touch.path for touch in found.touched if touch.is_write]
 
 
 def find_failed(messages: Sequence[Message]) -> frozenset[str]:

@@ -7,7 +7,6 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Final
 
-from refold.files.calls import CallEffects
 from refold.kinds import TABLE, KindTable
 from refold.messages.message import Message
 from refold.messages.token_count import CountedTexts
@@ -36,11 +35,8 @@ class Conversation:
     ) -> None:
         self._preserve = preserve
         self._kinds = kinds
-        self._effects = CallEffects()
         self.messages: Final = messages
-        self.texts: Final[list[Text]] = read_texts(
-            messages, tokens, recoded, self._effects, kinds=kinds
-        )
+        self.texts: Final[list[Text]] = read_texts(messages, tokens, recoded, kinds=kinds)
         open_ = [text for text in self.texts if text.message.role not in preserve]
         has_tools = any(voice_of(text.message) is Voice.TOOL for text in open_)
         self.talk: Final = not has_tools and is_talk(text.text for text in open_)
@@ -71,7 +67,7 @@ class Conversation:
     @cached_property
     def superseded(self) -> frozenset[Key]:
         """The texts that show outdated files."""
-        return find_superseded(self.messages, self._effects)
+        return find_superseded(self.messages)
 
 
 def item_relevance(conversation: Conversation, weights: Weights, target: int) -> list[float]:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from math import exp
 from typing import Final, NamedTuple
 
-from refold.files.calls import CallEffects
 from refold.kinds import TABLE, Grade, KindTable
 from refold.messages.message import Call, Message
 from refold.messages.token_count import CountedTexts
@@ -127,14 +126,10 @@ def read_texts(
     messages: Sequence[Message],
     tokens: CountedTexts,
     recoded: Mapping[Key, str],
-    effects: CallEffects | None = None,
     *,
     kinds: KindTable = TABLE,
 ) -> list[Text]:
-    """Return all texts that a model sees, in reading order; *recoded* has re-encoded ones.
-
-    *effects* caches what the calls do with files.
-    """
+    """Return all texts that a model sees, in reading order; *recoded* has re-encoded ones."""
     texts: list[Text] = []
     calls: dict[str, Call] = {}
     failed = find_failed(messages)
@@ -154,7 +149,7 @@ def read_texts(
                     and not part.call_id
                     and is_typed_text(text, None if call else kind)
                 )
-                tool, subject = (call.name, subject_of(call, effects)) if call else ("", "")
+                tool, subject = (call.name, subject_of(call)) if call else ("", "")
                 texts.append(
                     Text(
                         message,
@@ -168,7 +163,7 @@ def read_texts(
                     )
                 )
         if own:
-            spelled = spell_calls(list(own.values()), [id_ in failed for id_ in own], effects)
+            spelled = spell_calls(list(own.values()), [id_ in failed for id_ in own])
             texts.append(
                 Text(message, CALLS, spelled.text, tokens(spelled.text), heads=spelled.heads)
             )

@@ -4,67 +4,14 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-from refold.files.calls import CallEffects
-from refold.files.shell import Effects, Touch
+from refold.files import Effects, effects_of
 from refold.messages.message import Message
 from refold.plan.layout import Key
-
-_SESSIONS: Final = frozenset({"claude-code", "codex"})
-"""Formats of session files, which record the working directory."""
-_LONGEST: Final = 4_096
-"""No directory has a longer path."""
-
-_Name = tuple[str, str]
-"""The path of a file if a shell keeps its directory between calls, and if each call starts
-afresh."""
-
-
-@dataclass(slots=True)
-class _WorkingDirectory:
-    """The working directory of commands: unknown is whether a shell keeps it between calls.
-
-    So both cases are tracked, and two files are the same only if they are in both.
-    """
-
-    kept: str = ""
-    fresh: str = ""
-    stays: bool = True
-
-    def reset(self, directory: str) -> None:
-        """Set the directory that a session file records."""
-        self.kept = self.fresh = directory
-
-    def name(self, path: str, directory: str | None) -> _Name:
-        """Resolve *path* from the *directory* of a shell; `None` for other tools."""
-        fresh = _resolve(self.fresh, directory or "", path)
-        return fresh if directory is None else _resolve(self.kept, directory, path), fresh
-
-    def move(self, directory: str) -> None:
-        """Change to *directory*; a shell that can enter it twice does not keep its directory."""
-        kept = _resolve(self.kept, directory)
-        self.stays = self.stays and len(kept) <= _LONGEST
-        if not directory.startswith("/") and kept.endswith(f"{directory}/{directory}"):
-            self.stays = False
-        self.kept = kept if self.stays else self.fresh
-
-
-def _resolve(*steps: str) -> str:
-    rooted = max((n for n, step in enumerate(steps) if step.startswith("~")), default=0)
-    return posixpath.normpath(posixpath.join(*steps[rooted:]))
-
-
-@dataclass(slots=True)
-class _Call:
-    """What a call does with which files."""
-
-    effects: Effects
-    names: list[_Name]
-    """The files that it touches, in order."""
 
 
 @dataclass(slots=True)
@@ -72,76 +19,36 @@ class _Read:
     """A result that shows files, and which of these were not written since."""
 
     keys: list[Key]
-    current: set[_Name]
+    current: set[str]
 
 
-def find_superseded(
-    messages: Sequence[Message], effects: CallEffects | None = None
-) -> frozenset[Key]:
+def find_superseded(messages: Sequence[Message]) -> frozenset[Key]:
     """Return the texts that show outdated files."""
-    effects = CallEffects() if effects is None else effects
-    directory = _WorkingDirectory()
-    calls: dict[str, _Call] = {}
-    shown: dict[_Name, list[_Read]] = {}
+    calls: dict[str, Effects] = {}
+    shown: dict[str, list[_Read]] = {}
+    """Name of a file without its folders → what shows it."""
     outdated: set[Key] = set()
     for message in messages:
-        recorded = _recorded_directory(message)
-        if recorded:
-            directory.reset(recorded)
-        calls.update(_calls(message, directory, effects))
+        calls.update((call.id, effects_of(call)) for call in message.calls)
         for id_, numbers in _answers(message).items():
-            call = calls.get(id_)
-            if call is None:
+            reads, writes = calls.get(id_, Effects())
+            verdict = Verdict(message, numbers, [*reads, *writes])
+            if verdict.status not in (None, 0):
                 continue
-            verdict = Verdict(message, numbers, [touch.path for touch in call.effects.touched])
-            outdated.update(_follow(call, verdict, shown))
-            if call.effects.directory != "":
-                directory.move(call.effects.directory or "?")
+            read = _Read(verdict.keys, set(reads))
+            for path in reads:
+                shown.setdefault(posixpath.basename(path), []).append(read)
+            for path in writes if writes and verdict.is_quiet else ():
+                for earlier in shown.get(posixpath.basename(path), ()):
+                    earlier.current -= {other for other in earlier.current if _is_same(path, other)}
+                    if not earlier.current:
+                        outdated.update(earlier.keys)
     return frozenset(outdated)
 
 
-def _follow(call: _Call, verdict: Verdict, shown: dict[_Name, list[_Read]]) -> Iterator[Key]:
-    """Note what a call reads and writes, in order; yield the texts that this outdates."""
-    touched = list(zip(call.effects.touched, call.names, strict=True))
-    read = _Read(verdict.keys, {name for touch, name in touched if not touch.is_write})
-    shows_files = call.effects.shows_files and verdict.status in (None, 0)
-    for touch, name in touched:
-        if not touch.is_write:
-            if shows_files:
-                shown.setdefault(name, []).append(read)
-        elif _is_done(touch, verdict):
-            for earlier in shown.pop(name, ()):
-                earlier.current.discard(name)
-                if not earlier.current:
-                    yield from earlier.keys
-
-
-def _is_done(touch: Touch, verdict: Verdict) -> bool:
-    """Tell whether a file was written: the status says so, or nothing says otherwise."""
-    if verdict.status == 0 and touch.is_told:
-        return True
-    return verdict.status in (None, 0) and not touch.is_asked and verdict.is_quiet
-
-
-def _recorded_directory(message: Message) -> str:
-    """Return the working directory that a session file records, if it does."""
-    if message.format not in _SESSIONS:
-        return ""
-    for record in (message.wire, message.wire.get("payload")):
-        told = record.get("cwd") if isinstance(record, Mapping) else None
-        if isinstance(told, str):
-            return told
-    return ""
-
-
-def _calls(
-    message: Message, directory: _WorkingDirectory, effects: CallEffects
-) -> Iterator[tuple[str, _Call]]:
-    for call in message.calls:
-        found, entered = effects.of(call)
-        if found is not None:
-            names = [directory.name(touch.path, entered) for touch in found.touched]
-            yield call.id, _Call(found, names)
+def _is_same(path: str, other: str) -> bool:
+    """Return whether two paths may be of one file, seen from different folders."""
+    return f"/{path}".endswith(f"/{other}") or f"/{other}".endswith(f"/{path}")
 
 
 def _answers(message: Message) -> dict[str, list[int]]:

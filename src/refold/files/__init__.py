@@ -1,1 +1,0 @@
-"""Which files a call reads and writes, judged by its tool and its arguments."""

@@ -1,20 +1,11 @@
-"""Long runs of characters."""
+"""How random a run of characters looks."""
 
 from __future__ import annotations
 
-import re
-
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
-from refold.scan.runs import RunTest
-from refold.scan.view import plain_bytes
+from refold.scan.runs import churn
 
 
-@settings(max_examples=100)
-@given(st.text(st.sampled_from("aB3_- é\n"), max_size=60))
-def test_runs_are_those_of_a_pattern(text: str) -> None:
-    runs = RunTest("aB3_-", 5)
-    found = [match.span() for match in re.finditer("[aB3_-]{5,}", text)]
-    assert list(runs.spans(plain_bytes(text))) == found
-    assert runs.holds(plain_bytes(text)) == bool(found)
+def test_chance_changes_its_kind_of_character_more_often_than_names_do() -> None:
+    assert churn("aZ3kQ9xW2mN7pL5tR8vB4cY6") > 0.4
+    assert churn("numberOfOpenConnections") < 0.3
+    assert churn("") == 0

@@ -17,8 +17,8 @@ from refold.classic.sql import is_sql
 from refold.classic.texts import View, membership
 from refold.classic.words import FAILURES, LEGAL_TERMS, words_of
 from refold.scan.patterns import QUOTED, WEB_ADDRESS, find_ibans, trim_url
-from refold.scan.runs import KEY_RUN, Span, churn
-from refold.scan.secret_keys import find_keys
+from refold.scan.runs import Span, churn
+from refold.scan.secrets import find_keys
 
 _MAX_SHOWN: Final = 120
 """Findings of more characters are not listed."""
@@ -250,8 +250,7 @@ def _sql_content(view: View) -> tuple[Span, ...]:
 
 
 def _api_key(view: View) -> Iterable[Span]:
-    runs = list(KEY_RUN.spans(view.plain))
-    return find_keys(view.text, runs) if runs else ()
+    return find_keys(view.text)
 
 
 _DIGIT_PAIR: Final = re.compile("[A-Z]{2}[0-9]{2}")

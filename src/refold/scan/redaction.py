@@ -58,11 +58,10 @@ class Vault:
 
     def hide_fact(self, fact: str, text: str, hidden: str) -> str:
         """Return *fact* as it reads in the hidden text, even if it is only a part of a secret."""
-        masked = self._placeholder(fact) if fact in self._known else self.hide(fact)
-        if masked != fact or fact in hidden:
-            return masked
         start = text.find(fact)
-        return masked if start < 0 else self._hide(text, start, start + len(fact))
+        if start >= 0 and fact not in hidden:
+            return self._hide(text, start, start + len(fact))
+        return self._placeholder(fact) if fact in self._known else self.hide(fact)
 
     def reveal(self, answer: str) -> str:
         """Put the secrets back; a placeholder that is not ours stays."""

@@ -1,50 +1,12 @@
-"""Long unbroken runs of characters: where data and keys can be, and how random they look."""
+"""How random a run of characters looks."""
 
 from __future__ import annotations
 
 import re
-import string
-from collections.abc import Iterator
 from typing import Final
 
 Span = tuple[int, int]
 """Where something begins and ends in a text."""
-
-
-class RunTest:
-    """A test for long runs that is ten times faster than a pattern that finds nothing.
-
-    The text is mapped byte by byte to "one of the characters" or "another one"; then a run is a
-    plain substring. The characters must be ASCII; *ignored* ones may stand between them.
-    """
-
-    def __init__(self, characters: str, length: int, ignored: bytes = b"") -> None:
-        members = characters.encode("ascii")
-        self._table = bytes(1 if byte in members else 0 for byte in range(256))
-        self._run = b"\x01" * length
-        self._ignored = ignored
-
-    def holds(self, plain: bytes) -> bool:
-        """Tell whether the text behind *plain* has such a run."""
-        mask = plain.translate(self._table, self._ignored)
-        return mask.find(self._run) >= 0  # faster than `in` for bytes
-
-    def spans(self, plain: bytes) -> Iterator[Span]:
-        """Yield start and end of every such run without ignored characters, in reading order."""
-        mask = plain.translate(self._table)
-        at = mask.find(self._run)
-        while at >= 0:
-            end = mask.find(b"\x00", at)
-            if end < 0:
-                end = len(mask)
-            yield at, end
-            at = mask.find(self._run, end)
-
-
-KEY_LENGTH: Final = 20
-"""An access key of AWS has 20 characters; shorter runs are mostly names of things."""
-KEY_RUN: Final = RunTest(f"{string.ascii_letters}{string.digits}_-", KEY_LENGTH)
-"""Characters that a credential is made of, the least that any of them has."""
 
 _CHANGE: Final = re.compile(r"[a-z](?=[A-Z0-9])|[A-Z](?=[a-z0-9])|[0-9](?=[A-Za-z])")
 _DIGIT: Final = re.compile("[0-9]")

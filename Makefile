@@ -99,8 +99,7 @@ docs: build/docs-tools/installed
 bench: $(VENV)/installed
 	$(BIN)/python bench/speed.py
 	$(BIN)/python bench/adversarial.py
-	$(BIN)/python bench/adversarial.py --derived patterns
-	$(BIN)/python bench/adversarial.py --derived paths
+	$(BIN)/python bench/adversarial.py --derived
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info src/*.egg-info

@@ -6,8 +6,7 @@ examples:
   python bench/adversarial.py --unprotected --json > speed.json
   python bench/adversarial.py --profile standard --budget-share 0.5
   python bench/adversarial.py --max-growth 2.2 --seconds-per-mb 0.3
-  python bench/adversarial.py --derived patterns
-  python bench/adversarial.py --derived paths --share 0.1 --seed 3
+  python bench/adversarial.py --derived --share 0.1 --seed 3
 """
 
 from __future__ import annotations
@@ -145,9 +144,9 @@ def _parse(argv: Sequence[str] | None) -> argparse.Namespace:
     )
     parser.add_argument(
         "--derived",
-        choices=("patterns", "paths"),
-        help="instead, time every pattern of the package, or every way through it, on inputs "
-        "derived from the patterns themselves, at 20, 40 and 80 kB of CPU time",
+        action="store_true",
+        help="instead, time every pattern of the package on inputs derived from it, at 20, 40 and "
+        "80 kB of CPU time",
     )
     parser.add_argument("--share", type=float, default=1.0, help="of the derived inputs (1.0)")
     parser.add_argument("--seed", type=int, default=0, help="of what is derived (0)")
@@ -157,12 +156,11 @@ def _parse(argv: Sequence[str] | None) -> argparse.Namespace:
 
 def _try_derived(arguments: argparse.Namespace) -> int:
     """Try what is derived from patterns; print and return 1 if any of it is slow."""
-    from derived import try_paths, try_patterns
+    from derived import try_patterns
 
-    tries = try_patterns if arguments.derived == "patterns" else try_paths
     count = slow = 0
     names: set[str] = set()
-    for tried in tries(arguments.share, arguments.seed):
+    for tried in try_patterns(arguments.share, arguments.seed):
         count += 1
         names.add(tried.what)
         if tried.is_slow:
@@ -170,7 +168,7 @@ def _try_derived(arguments: argparse.Namespace) -> int:
             print(f"slow: {tried}", flush=True)
         if sys.stderr.isatty():
             print(f"\r\033[K{count} {tried.what}", end="", file=sys.stderr)
-    print(f"{len(names)} {arguments.derived}, {count} inputs tried, {slow} slow")
+    print(f"{len(names)} patterns, {count} inputs tried, {slow} slow")
     return int(slow > 0)
 
 

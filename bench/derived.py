@@ -1,4 +1,4 @@
-"""Tries inputs derived from the package's own patterns on each pattern, and on every path."""
+"""Tries inputs derived from the package's own patterns on each pattern."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from functools import partial
 from typing import Any, Final
 
 from growth import Growth, measure
-from paths import PARTS, WHOLES, Path
 from pattern_inputs import Input, derive
 from pattern_list import Written, list_patterns
 
@@ -18,8 +17,6 @@ _MOST_SLOW: Final = 2
 """What is slow on so many inputs is not tried on more."""
 _PATTERN_GLANCE: Final = 8_000
 """A pattern that looks at all that follows from each character takes some 30 ms for so many."""
-_PATH_INPUTS: Final = 300
-"""How many inputs each path is tried on, of all that the patterns give rise to."""
 _AT_MOST: Final = {
     ("scan/sentence_score.py", "FEATURES"): 1_000,
     ("scan/sentence_score.py", "_FEATURES_OR_WORDS"): 1_000,
@@ -29,7 +26,7 @@ _AT_MOST: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """One pattern or path, on one input."""
+    """One pattern, on one input."""
 
     what: str
     input: Input
@@ -63,16 +60,9 @@ def try_patterns(share: float = 1.0, seed: int = 0) -> Iterator[Tried]:
             yield from _try_on(f"{written.place} .{how}", call, inputs, glance=_PATTERN_GLANCE)
 
 
-def try_paths(share: float = 1.0, seed: int = 0) -> Iterator[Tried]:
-    """Try each way through the package on inputs derived from all patterns."""
-    patterns = {written.pattern: written for written in list_patterns()}.values()
-    inputs = {one: None for written in patterns for one in derive(written.compile(), seed)}
-    some = random.Random(seed).sample([*inputs], max(1, int(share * _PATH_INPUTS)))
-    for name, path in {**PARTS, **WHOLES}.items():
-        yield from _try_on(name, path, some)
-
-
-def _try_on(what: str, call: Path, inputs: list[Input], **how: int) -> Iterator[Tried]:
+def _try_on(
+    what: str, call: Callable[[str], object], inputs: list[Input], **how: int
+) -> Iterator[Tried]:
     slow = 0
     for one in inputs:
         tried = Tried(what, one, measure(call, one.make, **how))

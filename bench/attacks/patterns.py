@@ -1,8 +1,7 @@
 """Time that grows faster than a text, and texts in our own notation that nobody can fold.
 
-Every pattern of the package is tried on inputs derived from itself, and every way through the
-package on some of all of them. Conversations are made of what refold itself writes, cut anywhere,
-and folded again and again.
+Every pattern of the package is tried on inputs derived from itself. Conversations are made of what
+refold itself writes, cut anywhere, and folded again and again.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from attacks.base import Area, Check
-from derived import Tried, try_paths, try_patterns
+from derived import Tried, try_patterns
 from notations import make_conversation
 from refold import Session, compress, uncompress
 from refold.conversation import ContextWindowManager
@@ -24,12 +23,11 @@ _ROUNDS: Final = 3
 
 
 def run(scale: float, seed: int) -> Area:
-    """Try patterns, paths and views of views."""
+    """Try patterns and views of views."""
     return Area(
         "patterns",
         [
             _grown("a pattern takes linear time", try_patterns(scale, seed)),
-            _grown("a way through the package takes linear time", try_paths(scale, seed)),
             *fold_views(max(1, int(scale * _CONVERSATIONS)), seed),
         ],
     )

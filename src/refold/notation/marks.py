@@ -218,9 +218,8 @@ def _plain(words: str) -> str:
     return words.translate(_ENDS)
 
 
-_HANDLE: Final = "kdbfq"
-EXAMPLE: Final = show_handle(_HANDLE)
-"""A handle as a model sees it."""
+_HANDLE: Final = "…"
+"""Stands for a handle where none is meant: models copy an example that could be one."""
 _LEGEND: Final = (
     f"Parts of this conversation are shortened to save room: {excerpt('', 12, _HANDLE)} or "
     f"{excerpt('', 0, _HANDLE)} stands above the pieces that are shown of one text, "
@@ -230,8 +229,8 @@ _LEGEND: Final = (
     f"and{said_times(41)} behind a line for how often it was said. "
     f"Behind how a long argument of a call begins, {mark(SENT_WHOLE, _HANDLE)} means that it is "
     "only shown shortened here: the tool got all of it, and your next call has to say all, too. "
-    f"Letters behind a # such as {EXAMPLE} are no value of the conversation but a handle with "
-    "which the whole text can be fetched; these marks are not yours to write."
+    "The letters after the # of a mark are no value of the conversation but a handle with which "
+    "the whole text can be fetched; these marks are not yours to write."
 )
 
 

@@ -13,8 +13,16 @@ from refold.messages.folds import NO_CALLS, Fold, Outcome, Plan, kept_fold
 from refold.messages.handles import handle_of
 from refold.messages.message import Call, Message
 from refold.messages.token_count import CountedTexts
-from refold.notation.marks import Stretch, digest, excerpt, gap, spell_amount
-from refold.notation.recognize import read_stretch
+from refold.notation.marks import (
+    Stretch,
+    digest,
+    excerpt,
+    gap,
+    is_lossless_mark,
+    reformatted,
+    spell_amount,
+)
+from refold.notation.recognize import is_marked, read_stretch
 from refold.plan.corpus import CALLS, Text, shown_in
 from refold.plan.layout import SHORT_TOKENS, Key, Layout, Place, find_movable
 from refold.plan.pieces import IDEOGRAPHS, join_spans
@@ -173,10 +181,27 @@ def _chars(spans: Iterable[Span]) -> int:
 
 
 def _whole(text: Text) -> int:
-    """Return the characters of *text* before anything was left out."""
-    if text.part == CALLS:
+    """Return the characters of *text* as it is shown, before anything was left out."""
+    if not _is_cut(text):
         return len(text.text)
     return max(len(text.text), shown_in(text.message.parts[text.part].text).whole)
+
+
+def _is_cut(text: Text) -> bool:
+    """Tell whether *text* is what an earlier fold shows of another one, and not all of that."""
+    if text.part == CALLS:
+        return False
+    part = text.message.parts[text.part].text
+    return is_marked(part) and not is_lossless_mark(part)
+
+
+def _is_all(text: Text, spans: Sequence[Span]) -> bool:
+    """Tell whether *spans* leave out nothing of *text* but blanks."""
+    if text.times or _is_cut(text):
+        return False
+    starts = [start for start, _ in spans] + [len(text.text)]
+    ends = [0] + [stop for _, stop in spans]
+    return not any(text.text[end:start].strip() for end, start in zip(ends, starts, strict=True))
 
 
 def write_excerpt(
@@ -200,12 +225,15 @@ def write_excerpt(
             rows.append(Outcome("preserved", why, len(part.text), len(part.text)))
             continue
         spans, errors = chosen.get(number, NO_PICK)
-        percent = share_shown(_chars(spans), _whole(text))
-        tag = excerpt(_show(text, spans, in_place=True), percent, handle, errors)
+        if _is_all(text, spans):
+            tag, action, why = reformatted(text.text.rstrip(), handle), "recoded", "reformatted"
+        else:
+            percent = share_shown(_chars(spans), _whole(text))
+            tag = excerpt(_show(text, spans, in_place=True), percent, handle, errors)
+            action, why = "excerpted", f"excerpt:{_kind_words(text)},{percent}%"
         if len(tag) < len(part.text):
             shown[number] = tag
-            why = f"excerpt:{_kind_words(text)},{percent}%"
-            rows.append(Outcome("excerpted", why, len(part.text), len(tag)))
+            rows.append(Outcome(action, why, len(part.text), len(tag)))
         else:
             rows.append(Outcome("preserved", "within_budget", len(part.text), len(part.text)))
     if not rows:

@@ -184,7 +184,7 @@ _META: Final = {name: {"anthropic/alwaysLoad": False} for name in (COMPRESS, STA
 _TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*+"|[\[{]|[\]}]')
 _TOO_DEEP: Final = "(nested too deeply)"
 _INSTRUCTIONS: Final = (
-    "Results of tools may be shown shortened, with a handle such as #kdbfq at their end. "
+    "Results of tools may be shown shortened, with a mark that ends in a # and a handle. "
     f"{RETRIEVE} returns the whole text behind a handle, some of its lines, or those with a word."
 )
 

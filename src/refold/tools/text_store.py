@@ -14,7 +14,7 @@ from typing import Any, Final
 from refold.engine import scoped
 from refold.errors import MessageError, StoreError, describe
 from refold.messages.handles import anchor_of_text
-from refold.notation.marks import ANCHOR_CHARS, EXAMPLE, GAP, HANDLE_CHARS, show_handle
+from refold.notation.marks import ANCHOR_CHARS, GAP, HANDLE_CHARS, show_handle
 from refold.notation.notes import annotate, annotate_json, note
 from refold.scan.structure import is_json
 from refold.scan.truncate import cut
@@ -119,7 +119,7 @@ def read_ask(arguments: Mapping[str, Any] | str, max_chars: int) -> Ask:
     given = given if isinstance(given, Mapping) else {"handle": arguments}
     handle = given.get("handle")
     if not isinstance(handle, str) or not handle.strip():
-        raise MessageError(f"which original? Give its handle, e.g. {EXAMPLE}")
+        raise MessageError("which original? Give its handle, the letters after the # of its mark")
     lines = _spelled(given, "lines") or "1-"
     span = _LINES.fullmatch(lines)
     if span is None:

@@ -226,7 +226,8 @@ def write_excerpt(
             continue
         spans, errors = chosen.get(number, NO_PICK)
         if _is_all(text, spans):
-            tag, action, why = reformatted(text.text.rstrip(), handle), "recoded", "reformatted"
+            tag = reformatted(text.text.rstrip(), handle)
+            action, why = "recoded", f"recoded:{text.kind}"
         else:
             percent = share_shown(_chars(spans), _whole(text))
             tag = excerpt(_show(text, spans, in_place=True), percent, handle, errors)

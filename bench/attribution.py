@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from refold.scan.structure import bag_of, jaccard, normal_lines
-from replay import FITS, KEPT, OVER_BUDGET, Check, Verdict, replay_compress, text_of
+from replay import FITS, KEPT, OVER_BUDGET, Check, Verdict, replay_compress, replay_fits, text_of
 
 Kind = Literal["known failure", "contract", "choice", "unexplained"]
 
@@ -75,13 +75,14 @@ _COMMA = _choice("comma", "a correcting word before a comma counts: 'Sorry, I me
 _IN_PLACE = _choice("code in place", "each stretch of prose around code is shortened on its own")
 _QUOTES = _choice("JSON quotes", "what stands between two JSON strings is no quotation")
 _ADDRESSES = _choice("addresses", "punctuation behind an address is not part of it")
+_CASE = _choice("case", "an abbreviation keeps its capitals")
 _DOTTED = _choice("dotted", "dotted numbers and short dotted words are read differently")
 
 CAUSES: Final = (
     _PARTIAL, _MISSING, _ARGUMENTS, _TOOL_MERGE, _NOT_STRUCTURE, _OPEN_FENCE, _SPOOF, _FILLER,
     _SENTENCES, _EVERY_VOICE, _REWRITTEN, _TARGET, _SPEAKER, _CORRECTION, _ROLL_UP, _COUNTING,
     _RECENT, _GUARD, _IDS, _LETTERS, _INPUT, _ABSORBED, _NEAR, _NAMES, _PROMISE, _LADDER, _COMMA,
-    _IN_PLACE, _QUOTES, _ADDRESSES, _DOTTED, UNEXPLAINED,
+    _IN_PLACE, _QUOTES, _ADDRESSES, _CASE, _DOTTED, UNEXPLAINED,
 )  # fmt: skip
 """Every class, in the order in which it is printed."""
 
@@ -166,6 +167,8 @@ def _explain_entities(check: Check) -> Cause | None:
         return _NAMES
     if re.search(r"\w\.\w", text):
         return _DOTTED
+    if check.theirs.decision.lower() == check.ours.decision.lower() or re.search(r"[A-Z]{3}", text):
+        return _CASE
     return None
 
 
@@ -229,13 +232,20 @@ def _explain_bad_input(check: Check) -> Cause | None:
 
 
 def _explain_budget(check: Check) -> Cause | None:
-    """Explain decisions under a budget; not fitting where the other fits is never explained.
+    """Explain decisions under a budget.
 
-    Each cause but the last is checked against the vector, so that it cannot excuse everything.
+    Each cause but the last is checked against the vector, so that it cannot excuse everything: not
+    fitting where the other fits must be due to how tokens are counted, or to its last rung.
     """
     options = (check.vector["args"][1:] or [None])[0] or {}
-    if options.get("tokenBudget") is None or check.theirs.decision == FITS:
+    if options.get("tokenBudget") is None:
         return None
+    if check.theirs.decision == FITS:
+        if replay_fits(check.vector, counter=_old_count):
+            return _COUNTING
+        if _rewrites_question(check):
+            return _RECENT
+        return _LADDER if replay_fits(check.vector, force_converge=True) else None
     if check.theirs.decision == OVER_BUDGET:
         return _PROMISE
     if check.fits and not check.vector["result"].get("fits"):
@@ -253,6 +263,13 @@ def _explain_budget(check: Check) -> Cause | None:
         if cause is not None:
             return cause
     return _COUNTING if _would_agree(check, counter=_old_count) else _LADDER
+
+
+def _rewrites_question(check: Check) -> bool:
+    """Tell whether the other engine fits because it changed the last message of the user."""
+    asked = [m for m in check.vector["args"][0] if m.get("role") == "user"]
+    shown = [text_of(message) for message in check.vector["result"]["messages"]]
+    return bool(asked) and text_of(asked[-1]) not in shown
 
 
 def _is_last_question(check: Check) -> bool:
@@ -368,7 +385,7 @@ def _explain_size(check: Check) -> Cause | None:
     """Explain summaries that are short enough on one side only."""
     if not (check.ours.reason or "").endswith(_REVERTED) and check.theirs.decision != KEPT:
         return None
-    if check.ours.reason == "code_split_reverted":
+    if check.ours.decision == "split" or check.ours.reason == "code_split_reverted":
         return _IN_PLACE
     if _NEGATED_FILLER.search(check.text):
         return _FILLER

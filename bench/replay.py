@@ -378,6 +378,13 @@ def _fit(fits: bool | None) -> Verdict:
     return Verdict(decision=FITS if fits else OVER_BUDGET)
 
 
+def replay_fits(vector: Vector, **changes: Any) -> bool:
+    """Tell whether the budget of *vector* is kept with some options changed."""
+    messages, *rest = vector["args"]
+    result = compress(messages, **{**_options((rest[0] if rest else None) or {}), **changes})
+    return bool(result.fits)
+
+
 def replay_compress(vector: Vector, **changes: Any) -> list[Verdict]:
     """Compress the conversation of *vector* once more, with some options changed."""
     messages, *rest = vector["args"]

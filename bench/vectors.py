@@ -7,6 +7,7 @@ examples:
   python bench/vectors.py engine.jsonl.gz
   python bench/vectors.py engine.jsonl.gz --verbose
   python bench/vectors.py engine.jsonl.gz --json > agreement.json
+  python bench/vectors.py engine.jsonl.gz --page > docs/differences.md
 """
 
 from __future__ import annotations
@@ -74,7 +75,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         except UnsupportedError as missing:
             skipped[f"{vector['fn']}: {missing}"] += 1
     missed = [name for name, least in TARGETS.items() if _is_below(tallies, name, least)]
-    if arguments.json:
+    if arguments.page:
+        print(_page(tallies, skipped), end="")
+    elif arguments.json:
         print(json.dumps(_as_json(tallies, skipped, missed), indent=2, ensure_ascii=False))
     else:
         print(_report(tallies, skipped, missed, verbose=arguments.verbose))
@@ -90,6 +93,7 @@ def _parse(argv: Sequence[str] | None) -> argparse.Namespace:
     )
     parser.add_argument("path", type=Path, metavar="PATH", help="recorded vectors, .jsonl[.gz]")
     parser.add_argument("--json", action="store_true", help="print JSON instead of tables")
+    parser.add_argument("--page", action="store_true", help="print docs/differences.md")
     parser.add_argument(
         "--verbose", action="store_true", help="list the differences nothing asks for"
     )
@@ -126,6 +130,67 @@ def _report(
         agreed = share(sum(row.agreed for row in rows), counted)
         sections.append(f"compress with and without a budget together: {agreed} (no target)")
     return "\n\n".join(sections)
+
+
+_PAGE: Final = """\
+# Where refold decides differently
+
+With `profile="classic"`, refold keeps the rules of context-compression-engine 1.5.0, except where
+those rules lose data, waste tokens or misread English. This page names every class of difference in
+a set of recorded calls, which is not part of this repository. It is printed by
+
+```
+python bench/vectors.py VECTORS.jsonl.gz --page     # --verbose lists each difference
+```
+
+which replays the recorded calls, compares the decision on every message and its reason, and names
+the cause of each difference by rule. Calls with options that refold does not have are skipped:
+{skipped}. The words of summaries are not compared.
+
+## Agreement
+
+"Asked for" are differences for which there is a test in `tests/known_failures`, or a promise.
+
+{agreement}
+
+## Differences
+
+"Decisions" are messages that are treated differently; "reasons" are messages treated alike for
+another reason. A *known failure* is a defect of the other engine that `tests/known_failures` guards
+against, *contract* is a promise of refold, and what has neither name counts against the agreement.
+
+{causes}
+
+Unexplained: {unexplained}.
+
+## Stand-ins of the other engine
+
+A stand-in that it wrote carries its originals' ids in `metadata`, as refold's do, but no seal:
+`uncompress(messages, verbatim, accept_foreign=True)` believes it, from a mapping or a function.
+Folded again, it is ordinary text, because anybody could have typed it.
+"""
+
+
+def _page(tallies: Mapping[str, Tally], skipped: Counter[str]) -> str:
+    """Return the page on differences: what agrees, what does not, and why."""
+    agreement = ["| function | compared | decisions | without those asked for | reasons |"]
+    agreement += ["|---|--:|--:|--:|--:|"]
+    for name, tally in sorted(tallies.items()):
+        agreed = [share(tally.agreed, tally.number), share(tally.agreed, tally.counted)]
+        agreed.append(share(tally.reasons_agreed, tally.with_reason))
+        agreement.append(f"| {name} | {tally.number} | {' | '.join(agreed)} |")
+    decisions = Counter(cause for tally in tallies.values() for cause in tally.decision_causes)
+    reasons = Counter(cause for tally in tallies.values() for cause in tally.reason_causes)
+    causes = ["| class | decisions | reasons | what refold does |", "|---|--:|--:|---|"]
+    for cause, _ in count_by_cause([*decisions.elements(), *reasons.elements()]):
+        numbers = f"{decisions[cause]} | {reasons[cause]}"
+        causes.append(f"| {cause.name} | {numbers} | {cause.description} |")
+    return _PAGE.format(
+        skipped=skipped.total(),
+        agreement="\n".join(agreement),
+        causes="\n".join(causes),
+        unexplained=decisions[UNEXPLAINED] + reasons[UNEXPLAINED],
+    )
 
 
 def _agreement_table(tallies: Mapping[str, Tally]) -> str:

@@ -90,7 +90,11 @@ class Job:
 
 
 class Engine(Planner):
-    """A planner with a store to write to and models to ask; holds no state of any conversation."""
+    """A planner with a store to write to and models to ask.
+
+    What it knows of the texts of the last conversation helps with the next one, which is often the
+    same one with some turns more; nothing else is kept.
+    """
 
     def __init__(
         self, options: Options, *, store: Store | None = None, **helpers: Unpack[Helpers]
@@ -110,6 +114,7 @@ class Engine(Planner):
         unused = [name for name in ("on_event", "pass_seconds") if name in given]
         if unused and unused == given:
             raise ConfigError(f"{unused[0]} has no effect without a model: give a summarizer too")
+        self._last_cache: TextCache | None = None
         conversation = helpers.get("conversation")
         super().__init__(options, options.counter or counter_for(options.model), conversation)
         self._store = None if store is None else scoped(store, conversation)
@@ -144,7 +149,8 @@ class Engine(Planner):
     def job_of(self, messages: tuple[Message, ...]) -> Job:
         """Begin a compression of messages that are read already."""
         plans_once = self.options.token_budget is None and not self.asker.is_enabled
-        return Job(messages, self.new_text_cache(keeps_sentences=not plans_once))
+        cache = self.new_text_cache(keeps_sentences=not plans_once, before=self._last_cache)
+        return Job(messages, cache)
 
     def flow(self, job: Job) -> Flow[Planned]:
         """Plan a job; yields where it has questions for models."""
@@ -162,6 +168,7 @@ class Engine(Planner):
         if self.options.strict and budget is not None and not budget.fits:
             raise BudgetError(budget.explain())
         job.text_cache.forget_sentences()
+        self._last_cache = job.text_cache
         job.tally.settle(job.text_cache.written_in(planned[0]))
         plan, rendering = self.write(plan)
         return Result(
@@ -182,10 +189,13 @@ class Engine(Planner):
         """Make a plan, asking models what it needs to know."""
         return run(ask_until_known(make, text_cache), self.asker, tally)
 
-    def new_text_cache(self, *, keeps_sentences: bool = True) -> TextCache:
-        """Return an empty cache of what is known of texts."""
+    def new_text_cache(
+        self, *, keeps_sentences: bool = True, before: TextCache | None = None
+    ) -> TextCache:
+        """Return a cache of what is known of texts: nothing, or what was known *before*."""
+        tokens = None if before is None else before.tokens
         return TextCache(
-            CountedTexts(self._counter, estimate_tokens),
+            CountedTexts(self._counter, estimate_tokens, tokens),
             spelling=self.preset.spelling,
             tables=self._tables,
             hooks=Hooks(
@@ -196,6 +206,7 @@ class Engine(Planner):
             may_judge=self.asker.classifier is not None,
             may_write=self.asker.summarizer is not None,
             keeps_sentences=keeps_sentences,
+            before=before,
         )
 
     @property

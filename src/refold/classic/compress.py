@@ -114,6 +114,10 @@ class Folder:
         texts: dict[int, str] = {}
         row: list[Outcome] = []
         for text in self.run.of(message):
+            verdict = self.run.verdict(text)
+            if verdict.action == "preserved":  # most of them
+                row.append(Outcome("preserved", verdict.reason, len(text.text), len(text.text)))
+                continue
             made = self.stand_ins.for_text(text, depth)
             chars = len(text.text)
             if made.text is not None:

@@ -11,7 +11,7 @@ from itertools import chain
 from typing import Final
 
 from refold.classic.detectors import DetectorTable
-from refold.classic.sentences import TokenPoints, read
+from refold.classic.sentences import TokenPoints, tokens_of
 from refold.classic.texts import View
 from refold.scan.patterns import (
     ASCII_PROPER_NAME,
@@ -24,10 +24,12 @@ from refold.scan.patterns import (
     STARTERS,
     TITLE,
     UNIT_WORDS,
+    UUID,
     VERSION,
     WEB_ADDRESS,
     trim_url,
 )
+from refold.scan.runs import churn, has_digit
 
 _FEWEST, _MOST = 3, 15
 """The least and the most names that a summary lists."""
@@ -36,14 +38,17 @@ _CHARS_A_NAME: Final = 200
 _LONGEST: Final = 120
 """A name of more characters would take the room of a sentence."""
 _TRAILING: Final = ".,;:!?)]}'\""
-_MIXED: Final = re.compile(
-    r"[0-9][A-Za-z_]|[A-Za-z_][0-9]|[A-Za-z0-9][!#$^&*]|://[^\s/]*@|[?&=]|[0-9][0-9 -]{11}"
+_LEAST_RANDOM: Final = 8
+_MIN_CHURN: Final = 0.3
+"""Of so many characters, those of random ones change their kind so often: see `churn`."""
+_UUID: Final = re.compile(UUID)
+_SECRET_LOOK: Final = re.compile(
+    r"://[^\s/]*[:@]|[?&][\w-]+=|[0-9][0-9 -]{11}|[A-Za-z0-9][!$^*]"
+    r"|\b(?=[A-Za-z_-]*[0-9])(?=[0-9_-]*[A-Za-z])[\w-]{20,}"
 )
 """A name like this may be a secret, whatever the text says."""
-_HUMP: Final = re.compile("[a-z][A-Z]")
-"""A name like this may be one if the text announces secrets; all others are words and measures."""
-_MEASURE: Final = re.compile(r"[0-9.,]{1,9} ?(?:%|[A-Za-z]{1,9})|v?[0-9]{1,4}(?:\.[0-9]{1,4}){1,2}")
-"""No secret looks like this."""
+_MIXED: Final = re.compile(r"[0-9][A-Za-z]|[A-Za-z][0-9]|[a-z][A-Z]")
+"""A name like this may be one if the text announces secrets; all others are words and figures."""
 
 
 def entity_cap(length: int) -> int:
@@ -60,17 +65,19 @@ def extract_entities(text: str, cap: int | None = None) -> list[str]:
 def iter_names(view: View, points: TokenPoints) -> Iterator[str]:
     """Yield the names in a text, kind by kind; who has enough stops reading.
 
-    Identifiers, abbreviations and figures stand only in sentences that have points for them.
+    Identifiers and abbreviations are looked for only in tokens that have points.
     """
     text = view.text
     is_ascii = text.isascii()
     for name, more in (ASCII_PROPER_NAME if is_ascii else PROPER_NAME).findall(text):
         if not more and name.partition(" ")[0] not in STARTERS:
             yield name
-    tokens = read(view, points).marked
-    if tokens or not is_ascii:
-        # Tokens are bytes of Latin-1, so what is beyond it can only be found in the text.
-        near = b" ".join(tokens).decode() if is_ascii else text
+    # Tokens are bytes of Latin-1, so what is beyond it can only be found in the text.
+    near = text
+    if is_ascii:
+        tokens = dict.fromkeys(tokens_of(text))
+        near = b" ".join([token for token in tokens if points[token]]).decode()
+    if near:
         by_kind: dict[str | None, list[str]] = {"pascal": [], "camel": [], "snake": []}
         for found in IDENTIFIER.finditer(near):
             by_kind[found.lastgroup].append(found[0])
@@ -120,15 +127,19 @@ def choose_names(
 
 def _without_secrets(text: str, names: Sequence[str]) -> Sequence[str]:
     """Return *names* without secrets, their parts and what holds one."""
-    listed = "\n".join([name for name in names if not _MEASURE.fullmatch(name)])
-    is_mixed = _MIXED.search(listed) is not None
-    if not is_mixed and not _HUMP.search(listed):
+    listed = "\n".join(names)
+    if not _MIXED.search(listed) and not _SECRET_LOOK.search(listed):
         return names
     # Imported when needed: they compile many patterns.
     from refold.scan.redaction import hide_secrets
     from refold.scan.secrets import announces_secrets
 
-    if not is_mixed and not announces_secrets(text):
+    listed = _UUID.sub("", listed)
+    looks_secret = _SECRET_LOOK.search(listed) or any(
+        has_digit(name) and len(name) >= _LEAST_RANDOM and churn(name) >= _MIN_CHURN
+        for name in listed.split("\n")
+    )
+    if not looks_secret and not announces_secrets(text):
         return names
     bare = hide_secrets(text)
     return names if bare == text else [name for name in names if name in bare]

@@ -22,6 +22,10 @@ _CHARS_PER_TOKEN: Final = 4
 """The first guess in the search for a length that fits; each try corrects it."""
 _MAX_NAMES: Final = 15
 _LONGEST_NAME: Final = 120
+_MOST_OF_A_TEXT: Final = 8
+"""So many of its best sentences may stand for a text: for all of them there is no room."""
+_ENOUGH_NAMES: Final = 60
+"""When so many are known, no further text is looked through for more."""
 _MAX_TRIES: Final = 8
 """Bounds the search for counters whose counts do not grow with the text."""
 _MIN_ASKING: Final = 60
@@ -46,7 +50,7 @@ def roll_up(sources: Sequence[Message], room: int, reader: Reader, writer: Write
             writer.note_use(tag, asked)
             return _fold(sources, tag)
     groups, speakers = _read(sources, reader)
-    stretch = join(groups) if groups else Sentences([], [], [], {})
+    stretch = join(groups) if groups else Sentences([], [], [])
     names = list(_names(sources, reader))
     chars = (room - MESSAGE_OVERHEAD) * _CHARS_PER_TOKEN
     for _ in range(_MAX_TRIES):
@@ -101,9 +105,19 @@ def _read(sources: Sequence[Message], reader: Reader) -> tuple[list[Sentences], 
             continue
         for role, text in lines:
             sentences = reader.sentences(text)
+            scores = sentences.scores
+            best = sorted(range(len(scores)), key=lambda place: -scores[place])[:_MOST_OF_A_TEXT]
+            best.sort()
             # To a stretch, each text is one paragraph.
-            groups.append(sentences._replace(paragraphs=[0] * len(sentences.texts)))
-            speakers += [role] * len(sentences.texts)
+            groups.append(
+                Sentences(
+                    [sentences.texts[place] for place in best],
+                    [scores[place] for place in best],
+                    [0] * len(best),
+                )
+            )
+            speakers += [role] * len(best)
+            reader.view(text).forget()
     return groups, speakers
 
 
@@ -119,15 +133,16 @@ def _lines(body: str, role: str) -> Iterator[tuple[str, str]]:
 
 
 def _names(sources: Sequence[Message], reader: Reader) -> Iterable[str]:
-    """Yield what the first messages name; what was found once is enough for any length."""
+    """Return what the first messages name."""
     chosen: dict[str, None] = {}
     for message in sources:
         parsed = _parse(message)
         texts = [parsed.body] if parsed.messages > 1 else [said_in(p.text) for p in message.parts]
         chosen.update(dict.fromkeys(parsed.entities))
         for text in texts:
-            for name in reader.names([text], ""):
-                chosen[name] = None
+            chosen.update(dict.fromkeys(reader.names([text], "")))
+        if len(chosen) >= _ENOUGH_NAMES:
+            break
     return chosen
 
 

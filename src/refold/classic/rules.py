@@ -115,6 +115,8 @@ class Run:
             left = [text for text in left if verdicts[text.number] is None]
         for text in left:
             verdicts[text.number] = kept("no_rule")
+        for text in self.texts:
+            text.view.forget()
 
     def of(self, message: Message) -> Sequence[Text]:
         """Return the texts of one message."""

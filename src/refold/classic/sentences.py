@@ -188,18 +188,22 @@ class TokenPoints(dict[bytes, int]):
     """The points of tokens between blanks; most were seen before, which makes them a look-up."""
 
     def __missing__(self, token: bytes) -> int:
-        points = 0
-        if token.isdigit():
-            points = _OPEN
-        elif not is_word(token) and (word := token.strip(b".:'*-/")):
-            if word is not token and word.isalpha() and not token.endswith(b":"):
-                points = self[word]
-            else:
-                text = token[:_LONGEST_TOKEN].decode("latin-1")
-                points = sum([_POINTS[found.lastgroup] for found in _FEATURES.finditer(text)])
+        points = _points_of(token)
         if len(self) < _MOST_TOKENS:
             self[token] = points
         return points
+
+
+@lru_cache(maxsize=_MOST_TOKENS)
+def _points_of(token: bytes) -> int:
+    if token.isdigit():
+        return _OPEN
+    if is_word(token) or not (word := token.strip(b".:'*-/")):
+        return 0
+    if word is not token and word.isalpha() and not token.endswith(b":"):
+        return _points_of(word)
+    text = token[:_LONGEST_TOKEN].decode("latin-1")
+    return sum([_POINTS[feature.lastgroup] for feature in _FEATURES.finditer(text)])
 
 
 def is_word(token: bytes) -> bool:
@@ -248,46 +252,43 @@ class Sentences(NamedTuple):
     texts: list[str]
     scores: list[int]
     paragraphs: list[int]
-    marked: dict[bytes, None]
-    """The distinct tokens that have points: only there can identifiers be."""
 
 
 def read(view: View, points: TokenPoints) -> Sentences:
     """Return the scored sentences of a text; of repeated ones only the first counts."""
-    if view.sentences is not None:
-        return view.sentences
+    known = view.sentences
+    if known is not None:
+        return known
     text = view.text
     stress = [word.decode() for word in view.words & STRESS_WORDS]
     is_ascii = text.isascii()
     paragraphs: dict[str, int] = {}
     scores: list[int] = []
-    marked: dict[bytes, None] = {}
     look_up = points.__getitem__
     for paragraph, spelled in _split(text):
         said = " ".join(spelled.split()) if "\n" in spelled else spelled
         if said in paragraphs:
             continue
         paragraphs[said] = paragraph
-        tokens = tokens_of(said)
-        score = sum(map(look_up, tokens))
-        if score:
-            marked.update(dict.fromkeys([token for token in tokens if points[token]]))
-            if score >= _OPEN:
-                score = score % _OPEN + QUANTITY_POINTS * len(_SPACED_QUANTITY.findall(said))
+        score = sum(map(look_up, tokens_of(said)))
+        if score >= _OPEN:
+            score = score % _OPEN + QUANTITY_POINTS * len(_SPACED_QUANTITY.findall(said))
         if SHORTEST <= len(said) <= LONGEST:
             score += SIZE_POINTS
         if not is_ascii:
             score += QUANTITY_POINTS * len(HAN_QUANTITY.findall(said))
         if stress:
             lower = said.lower()
-            if any(word in lower for word in stress):
-                score += EMPHASIS_POINTS * (_EMPHASIS.search(lower) is not None)
-                score += INFERENCE_POINTS * (_INFERENCE.search(lower) is not None)
+            for word in stress:
+                if word in lower:
+                    score += EMPHASIS_POINTS * (_EMPHASIS.search(lower) is not None)
+                    score += INFERENCE_POINTS * (_INFERENCE.search(lower) is not None)
+                    break
         if said[:2] in _FILLER_HEADS and is_filler(said):
             score += FILLER_POINTS
         scores.append(score)
-    view.sentences = Sentences(list(paragraphs), scores, list(paragraphs.values()), marked)
-    return view.sentences
+    view.sentences = known = Sentences(list(paragraphs), scores, list(paragraphs.values()))
+    return known
 
 
 def best_sentence_score(text: str) -> int:
@@ -331,7 +332,7 @@ def join(groups: Sequence[Sentences]) -> Sentences:
     """Concatenate the sentences of several texts, to choose from them together."""
     if len(groups) == 1:
         return groups[0]
-    both = Sentences([], [], [], {})
+    both = Sentences([], [], [])
     for one in groups:
         base = both.paragraphs[-1] + 1 if both.paragraphs else 0
         both.texts.extend(one.texts)
@@ -357,7 +358,7 @@ def pack(sentences: Sentences, budget: int, first: Sequence[int] = ()) -> list[i
 
     First those in *first*, whatever they cost, then the best of each paragraph, then what fits.
     """
-    texts, scores, paragraphs, _ = sentences
+    texts, scores, paragraphs = sentences
     chosen = list(first)
     taken = {texts[place] for place in first}
     left = budget + len(JOINT) - sum([len(text) + len(JOINT) for text in taken])

@@ -178,14 +178,20 @@ class StandIns:
             body = self._reader.summary([prose], room)
             return self._spelling.beside_code(Summary(body, summary_id=summary_id), handle)
 
-        bare = unmarked(text.text)
-        short = shorten_around(bare, lambda chars: char_budget(chars, depth), make_tag)
-        if short == bare:
-            return []  # without a tag it would not be recognized as a stand-in
-        tag = self._spelling.around_code(Summary(short), handle)
-        if self._writer is not None and answered:
+        def make() -> str | None:
+            bare = unmarked(text.text)
+            short = shorten_around(bare, lambda chars: char_budget(chars, depth), make_tag)
+            # Without a tag it would not be recognized as a stand-in.
+            return None if short == bare else self._spelling.around_code(Summary(short), handle)
+
+        if self._asks(depth):
+            tag = make()
+        else:
+            key = ((text.text,), f"around code, {depth}", summary_id, handle)
+            tag = self._reader.stand_in(key, make)
+        if tag is not None and self._writer is not None and answered:
             self._writer.note_use(tag, *(answered[one] for one in answered if one in tag))
-        return [tag]
+        return [] if tag is None else [tag]
 
     def _handle(self, sources: Sequence[Message]) -> str:
         """Return the handle that a stand-in for *sources* shows; "" if it shows none."""

@@ -1,4 +1,7 @@
-"""One text and what was learned about it: each pass over it is made once, when first needed."""
+"""One text and what was learned about it: each pass over it is made once, when first needed.
+
+Threads may share a view: each property returns what it has made, whatever others forget.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,16 @@ _ODD_CASES: Final = ((_DOTTED_I, "i"), ("\u0131", "i"), ("\u017f", "s"), ("\u212
 class View:
     """A text, its derived forms, and what was found in it; equal texts share one."""
 
-    __slots__ = ("_lower", "_plain", "_words", "first_hard", "hard", "names", "sentences", "text")
+    __slots__ = (
+        "_has_digits",
+        "_lower",
+        "_plain",
+        "_words",
+        "first_hard",
+        "hard",
+        "sentences",
+        "text",
+    )
 
     def __init__(self, text: str) -> None:
         self.text: Final = text
@@ -36,28 +48,30 @@ class View:
         self.first_hard: str | None = None
         """A hard reason, "" if there is none, `None` if nobody looked."""
         self.sentences: Sentences | None = None
-        self.names: tuple[str, ...] | None = None
         self._plain: bytes | None = None
         self._lower: str | None = None
         self._words: Words | None = None
+        self._has_digits: bool | None = None
 
     @property
     def plain(self) -> bytes:
         """One byte for each character: itself if it is ASCII, else a question mark."""
-        if self._plain is None:
-            self._plain = self.text.encode("ascii", "replace")
-        return self._plain
+        plain = self._plain
+        if plain is None:
+            plain = self._plain = self.text.encode("ascii", "replace")
+        return plain
 
     @property
     def lower(self) -> str:
         """The text in lower case; a place in it is one in the text."""
-        if self._lower is None:
+        lower = self._lower
+        if lower is None:
             lower = self.text.lower()
             if len(lower) != len(self.text):
                 pieces = self.text.split(_DOTTED_I)
                 lower = _DOTTED_I.join([piece.lower() for piece in pieces])
             self._lower = lower
-        return self._lower
+        return lower
 
     @property
     def words(self) -> Words:
@@ -75,7 +89,10 @@ class View:
     @property
     def has_digits(self) -> bool:
         """Whether there is any digit of ASCII."""
-        return len(self.plain.translate(None, b"0123456789")) != len(self.plain)
+        if self._has_digits is None:
+            plain = self.plain
+            self._has_digits = len(plain.translate(None, b"0123456789")) != len(plain)
+        return self._has_digits
 
     def has(self, phrase: str) -> bool:
         """Tell whether *phrase*, in lower case, stands in the text as words of its own."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -33,9 +33,13 @@ class Countable(Protocol):
 class CountedTexts:
     """A counter that counts each distinct text once and never fails."""
 
-    def __init__(self, counter: TokenCounter, fallback: TokenCounter) -> None:
+    def __init__(
+        self, counter: TokenCounter, fallback: TokenCounter, before: CountedTexts | None = None
+    ) -> None:
         self._counter = ForgivingCounter(counter, fallback)
         self._known: dict[str, int] = {}
+        self._before: Mapping[str, int] = {} if before is None else before._known
+        """What an earlier counter knows."""
         self._messages: dict[Message, int] = {}
 
     @property
@@ -47,7 +51,8 @@ class CountedTexts:
         """Return the tokens of *text*."""
         known = self._known.get(text)
         if known is None:
-            known = self._known[text] = self._counter(text)
+            known = self._before.get(text)
+            known = self._known[text] = self._counter(text) if known is None else known
         return known
 
     __call__ = count
@@ -55,6 +60,7 @@ class CountedTexts:
     def forget(self) -> None:
         """Forget all counts, because the counter has learned."""
         self._known.clear()
+        self._before = {}
         self._messages.clear()
 
     def keep_only(self, texts: Container[str]) -> None:

@@ -41,6 +41,7 @@ class TextCache:
         may_judge: bool = False,
         may_write: bool = False,
         keeps_sentences: bool = True,
+        before: TextCache | None = None,
     ) -> None:
         self.tokens = tokens
         self.spelling = spelling
@@ -52,11 +53,12 @@ class TextCache:
         self.hooks: Final = hooks or Hooks()
         self.may_judge = may_judge
         self._may_write = may_write
-        self.reader: Final = Reader(
+        self.reader: Final[Reader] = Reader(
             tokens,
             detectors=tables.detectors,
             spelling=spelling,
             keeps_sentences=keeps_sentences,
+            before=before.reader if before is not None else None,
         )
         """Reads texts for the rules."""
         self._judged: dict[str, Verdict | None] = {}

@@ -226,7 +226,8 @@ class Folding:
     def _arrive(self, now: View, budget: int | None) -> View:
         """Shorten the tool results that were never sent; all else stays for good."""
         sources = now.sources
-        start = self.first_changed() if self.report.messages else unsent_from(sources)
+        is_known = self.report.messages or self.sent[1]
+        start = self.first_changed() if is_known else unsent_from(sources)
         sent = now.items[:start]
         is_last_resort = self._options.thinking == "append"  # nothing else can give way
         used = now.tokens_before(start) if is_last_resort else None

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
-from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from refold.server.proxy.request import Folded, Job, LastSent, Request, without_marks
+from refold.errors import StoreError
+from refold.server.proxy.ledger import Ledger, Sent
+from refold.server.proxy.request import Folded, Job, Records, Request, without_marks
+from refold.server.proxy.settings import Settings
+from refold.stores import SqliteStore
+from refold.stores.scope import ScopedStore
 
 MARK = {"cache_control": {"type": "ephemeral"}}
 TEXT = {"type": "text", "text": "read the logs"}
@@ -48,49 +54,83 @@ ASK = {"role": "user", "content": "ask"}
 SAID = {"role": "assistant", "content": "said"}
 
 
-def kept(*, has_tool: bool = False) -> LastSent:
-    """Return what is known after a request was sent in which one message was folded."""
-    last = LastSent()
-    came = job([ASK, block("long", **MARK)])
-    about = Request(came).about
-    body = json.dumps({"model": "m", "messages": [ASK, block("short", **MARK)]}).encode()
-    folded = Folded(body=body, first=about.first, model="m", tokens_before=9, tokens_after=4)
-    last.keep(came, replace(folded, has_tool=has_tool))
-    return last
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    return Settings(store=str(tmp_path / "originals.db"))
 
 
-def test_the_past_is_as_it_was_sent_and_marks_are_where_they_are_now() -> None:
-    later = job([ASK, LONG, SAID, NEW])
-    found = kept(has_tool=True).recall(later)
-    assert found is not None
-    assert found.body is not None
-    body = json.loads(found.body)
-    assert body["messages"] == [ASK, SHORT, SAID, NEW]
+def enter(
+    settings: Settings,
+    messages: list[Any],
+    forms: dict[str, Any],
+    *,
+    is_offered: bool = False,
+    folded: list[Any] | None = None,
+) -> None:
+    """Record a request as a worker does before it goes out."""
+    request = Request(job(messages))
+    sent = Sent(forms=forms, saved=5, is_offered=is_offered, folded=folded, landed=0)
+    with SqliteStore(settings.store) as store:
+        Ledger(ScopedStore(store, "t")).enter(request.about.beginning, sent)
+
+
+def recall(settings: Settings, one: Job) -> Folded | None:
+    return asyncio.run(Records(settings).recall(one))
+
+
+def sent_for(settings: Settings, messages: list[Any]) -> Any:
+    """Return the messages that go out for those of a client."""
+    known = recall(settings, job(messages))
+    assert known is not None
+    return messages if known.body is None else json.loads(known.body)["messages"]
+
+
+def test_the_past_is_as_it_was_sent_and_marks_are_where_they_are_now(settings: Settings) -> None:
+    enter(settings, [ASK, block("long", **MARK)], {"1": SHORT}, is_offered=True)
+    later = job([ASK, block("long", **MARK), SAID, NEW])
+    known = recall(settings, later)
+    assert known is not None
+    assert known.body is not None
+    body = json.loads(known.body)
+    assert body["messages"] == [ASK, block("short", **MARK), SAID, NEW]
     assert [tool["name"] for tool in body["tools"]] == ["read", "retrieve_original"]
-    assert found.has_tool
-    assert found.beginning == Request(later).about.beginning
-    assert found.tokens_before - found.tokens_after == found.saved_before == 5
+    assert known.beginning == Request(later).about.beginning
+    assert known.saved_before == 5
+    assert not known.is_recorded
+    again = recall(settings, job([ASK, block("long", **MARK)]))
+    assert again is not None
+    assert again.is_recorded
 
 
-def test_other_conversations_are_none_of_its_business() -> None:
-    later = [ASK, LONG, SAID, NEW]
-    assert kept().recall(job(later, tenant="other")) is None
-    assert kept().recall(job(later, model="other")) is None
-    assert kept().recall(job([ASK, block("edited"), SAID])) is None
-    assert kept().recall(job([block("other"), LONG])) is None
-    assert kept().recall(job(later)._replace(body=b"{")) is None
+def test_a_beginning_that_was_folded_anew_is_sent_so(settings: Settings) -> None:
+    enter(settings, [ASK, LONG], {"1": SHORT})
+    enter(settings, [ASK, LONG, SAID, LONG], {}, folded=[ASK, SAID])
+    enter(settings, [ASK, LONG, SAID, LONG, SAID, LONG], {"5": SHORT})
+    sent = sent_for(settings, [ASK, LONG, SAID, LONG, SAID, LONG, SAID, ASK])
+    assert sent == [ASK, SAID, SAID, SHORT, SAID, ASK]
 
 
-def test_what_went_out_as_it_came_is_not_kept() -> None:
-    last = kept()
-    came = job([ASK, LONG, SAID, NEW])
-    last.keep(came, Folded(first=Request(came).about.first))
-    assert last.recall(came) is None
+def test_what_was_taken_back_went_as_it_came(settings: Settings) -> None:
+    enter(settings, [ASK, LONG], {"1": SHORT})
+    enter(settings, [ASK, LONG, SAID, LONG], {"3": SHORT})
+    with SqliteStore(settings.store) as store:
+        name = Request(job([ASK, LONG, SAID, LONG])).about.beginning
+        Ledger(ScopedStore(store, "t")).take_back(name)
+    assert sent_for(settings, [ASK, LONG, SAID, LONG, SAID]) == [ASK, SHORT, SAID, LONG, SAID]
 
 
-def test_only_so_much_is_kept() -> None:
-    last = LastSent()
-    jobs = [job([block(f"{n}" + "x" * (20 << 20))]) for n in range(3)]
-    for one in jobs:
-        last.keep(one, Folded(body=one.body, first=Request(one).about.first, model="m"))
-    assert [last.recall(one) is None for one in jobs] == [True, True, False]
+def test_other_conversations_are_none_of_its_business(settings: Settings) -> None:
+    enter(settings, [ASK, LONG], {"1": SHORT})
+    for other in ([ASK, block("edited"), SAID], [block("other"), LONG]):
+        assert sent_for(settings, other) == other
+    later = job([ASK, LONG, SAID], tenant="other")
+    known = recall(settings, later)
+    assert known is not None
+    assert known.body is None
+    assert recall(settings, later._replace(body=b"{")) is None
+
+
+def test_a_store_that_cannot_be_read_says_so(settings: Settings) -> None:
+    Path(settings.store).write_bytes(b"no database at all" * 1000)
+    with pytest.raises(StoreError):
+        recall(settings, job([ASK]))

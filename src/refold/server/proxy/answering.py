@@ -44,18 +44,25 @@ _ANY_WINDOW: Final = 47
 """Tells zlib to read both gzip and zlib streams."""
 
 Retrieve = Callable[[RetrievalCall], Awaitable[str]]
+Enter = Callable[["Answer"], Awaitable[None]]
 Ask = Callable[[bytes], Awaitable[aiohttp.ClientResponse]]
 
 
 class Answer:
     """One answer to a client, in as many rounds as the model needs."""
 
-    def __init__(self, api: Api, body: bytes, *, ask: Ask, retrieve: Retrieve) -> None:
-        """*body* is what was sent; *ask* sends another body, *retrieve* answers a call."""
+    def __init__(
+        self, api: Api, body: bytes, *, ask: Ask, retrieve: Retrieve, enter: Enter
+    ) -> None:
+        """*body* is what was sent; *ask* sends another body, *retrieve* answers a call.
+
+        *enter* records the rounds before the client has the end of the answer, and can go on.
+        """
         self._api = api
         self._body: Wire = json.loads(body)
         self._ask = ask
         self._retrieve = retrieve
+        self._enter = enter
         self.rounds: list[Round] = []
         self.names = ("", "")
         """The client's id of the answer, and the provider's id of its last round."""
@@ -88,6 +95,19 @@ class Answer:
 
     async def stream(self, response: aiohttp.ClientResponse) -> AsyncIterator[bytes]:
         """Yield an answer as it comes, without what belongs to retrieval calls."""
+        last = b""
+        async for piece in self._stream(response):
+            if last:
+                yield last
+            last = piece if self.rounds else b""
+            if not self.rounds:
+                yield piece
+        if last:
+            await self._enter(self)
+            yield last
+
+    async def _stream(self, response: aiohttp.ClientResponse) -> AsyncIterator[bytes]:
+        """Yield an answer of any number of rounds."""
         shown: list[Any] = []
         following: aiohttp.ClientResponse | None = response
         while following is not None:

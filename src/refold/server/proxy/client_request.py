@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import time
 from collections.abc import Sequence
@@ -14,11 +15,11 @@ from multidict import CIMultiDict
 from yarl import URL
 
 from refold.conversation.models import list_prices
-from refold.errors import JobError, WorkerLostError
+from refold.errors import JobError, StoreError, WorkerLostError, describe_kind
 from refold.server.proxy.answering import Answer, Meter
 from refold.server.proxy.apis.base import Api, RetrievalCall, Usage
 from refold.server.proxy.headers import for_upstream, session_of, tenant_of
-from refold.server.proxy.request import Folded, FoldMode, Job, LastSent
+from refold.server.proxy.request import Folded, FoldMode, Job, Records
 from refold.server.proxy.settings import Settings
 from refold.server.proxy.stats import Bill, Stats, Totals, bill
 from refold.server.proxy.workers import NO_ANSWER, STORE_SECONDS, Operation, Workers
@@ -37,7 +38,7 @@ class Shared:
     settings: Settings
     stats: Stats
     workers: Workers
-    last_sent: LastSent
+    records: Records
 
 
 class ClientRequest:
@@ -50,7 +51,7 @@ class ClientRequest:
         """*url* is where the request goes."""
         self._stats = shared.stats
         self._workers = shared.workers
-        self._last_sent = shared.last_sent
+        self._records = shared.records
         self.request = request
         self.api = api
         self.url = url
@@ -85,18 +86,6 @@ class ClientRequest:
                 totals.add_fold(folded)
         return folded.body
 
-    async def fold_late(self, body: bytes, seconds: float) -> bytes | None:
-        """Fold a request that was too late to be folded before; `None` if it was not."""
-        if self.folded.why_not not in (_LATE, _FAILED):
-            return None
-        folded = await self._fold(body, seconds, FoldMode.REQUEST)
-        if folded.body is not None:
-            self.folded = folded
-            self._session.last = replace(folded, body=None)
-            for totals in self._totals:
-                totals.add_fold(folded)
-        return folded.body
-
     def unfold(self) -> None:
         """Undo the count of savings: the request went out unfolded."""
         for totals in self._totals:
@@ -118,11 +107,20 @@ class ClientRequest:
             mode=mode,
         )
         folded = await self._attempt(job, seconds)
-        if folded.why_not in (_LATE, _FAILED):
-            known = self._last_sent.recall(job)
-            folded = folded if known is None else replace(known, why_not=folded.why_not)
-        self._last_sent.keep(job, folded)
-        return folded
+        return await self._recall(job, folded) if folded.why_not in (_LATE, _FAILED) else folded
+
+    async def _recall(self, job: Job, folded: Folded) -> Folded:
+        """Return the request as it is on record; what is new goes as it came."""
+        known: Folded | None = None
+        try:
+            known = await self._records.recall(job)
+        except (TimeoutError, StoreError) as error:
+            self._stats.fault("record not read")
+            _log.error("sent as it came: %s", describe_kind(error))
+        if known is None or not known.is_recorded:
+            # The worker may still record another form, which nobody waits for.
+            self._taking_back = asyncio.create_task(self._enter("take_back", job))
+        return folded if known is None else replace(known, why_not=folded.why_not)
 
     async def _attempt(self, job: Job, seconds: float) -> Folded:
         started = time.perf_counter()
@@ -161,23 +159,28 @@ class ClientRequest:
             return "[the original cannot be fetched at the moment; try again later]"
         return text
 
+    async def enter_rounds(self, answer: Answer) -> None:
+        """Record the retrieval rounds of an answer, so that later requests have them."""
+        about = self._tenant, self.folded.beginning
+        await self._enter("enter_rounds", *about, answer.rounds, answer.names)
+
     async def settle(self, answer: Answer) -> None:
-        """Record the retrieval rounds of an answer, so that later requests have them; count it."""
+        """Record what there is of an answer, also of one that was cut off, and count it."""
         for totals in self._totals:
             totals.retrievals += len(answer.rounds)
         if answer.rounds:
-            await self._enter("enter_rounds", self.folded.beginning, answer.rounds, answer.names)
+            await self.enter_rounds(answer)
         await self.charge(answer.meters)
 
     async def turn_off(self, folded: Folded) -> None:
         """Stop folding a conversation: its provider refuses what was folded, not what came."""
         self._stats.fault("folded request refused")
         _log.warning("%s: refused as it was folded, taken as it came", folded.conversation)
-        await self._enter("turn_off", folded.beginning)
+        await self._enter("turn_off", self._tenant, folded.beginning)
 
     async def _enter(self, operation: Operation, *given: object) -> None:
         try:
-            await self._call(operation, self._tenant, *given)
+            await self._call(operation, *given)
         except NO_ANSWER:
             self._stats.fault("not entered")
 

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
 from refold.conversation.session import Session
 from refold.notation.marks import is_lossless_mark
 from refold.server.proxy.apis.base import Api, Round, Wire
-from refold.server.proxy.ledger import Past
+from refold.server.proxy.ledger import Past, with_rounds
 from refold.server.proxy.request import Request
 from refold.tools.shapes import find_texts
 
@@ -84,33 +83,22 @@ class Conversation:
     def replay(self, api: Api, past: Past, messages: Sequence[Any]) -> None:
         """Start from what was sent of *messages*, in the form in which it was sent."""
         self.is_off, self.rounds = past.is_off, dict(past.rounds)
-        start = past.folded_at + 1
-        if start:
-            wires = past.folded["wires"]
-            self.session.extend(wires)
-            self.base = len(wires), start
-            self.origins = [None] * start
-            self.saved_earlier = past.folded["saved"]
-        forms = list(messages)
-        known = start
-        for at, form in past.sent.items():
-            if at >= start:
-                forms[at], known = form["wire"], max(known, at + 1)
-                self.saved_earlier += form["saved"]
-        self.length = start
-        self.extend(api, forms[:known])
-        self.length = known
+        self.is_offered, self.saved_earlier = past.is_offered, past.saved
+        self.landed = past.landed
+        self.base = len(past.folded), past.start
+        self.origins = [None] * past.start
+        sent = past.sent(api, messages, past.known)
+        self.origins += (place for _, place in sent[len(past.folded) :])
+        view = [wire for wire, _ in sent]
+        self.session.extend(view)
+        self.session.note_sent()
+        self.sent, self.length = (view, past.known), past.known
 
     def extend(self, api: Api, messages: Sequence[Any]) -> None:
         """Append the new *messages*, with the retrieval rounds among them."""
-        breaks = [at + 1 for at in sorted(self.rounds) if self.length < at + 1 < len(messages)]
-        for first, last in pairwise((self.length, *breaks, len(messages))):
-            part = messages[first:last]
-            rounds = self.rounds.get(first - 1)
-            expanded = api.insert(part, rounds) if part and rounds else list(part)
-            places = {id(message): first + n for n, message in enumerate(part)}
-            self.origins += [places.get(id(message)) for message in expanded]
-            self.session.extend(expanded)
+        for message, place in with_rounds(api, self.rounds, messages, self.length):
+            self.origins.append(place)
+            self.session.append(message)
 
     def origin_of(self, place: int) -> int | None:
         """Return which of the client's messages is at a *place* of the view, if any."""

@@ -21,7 +21,7 @@ from hashlib import blake2b
 from typing import Any, Final
 
 from refold.conversation.session import Session
-from refold.errors import MessageError, RefoldError, describe_kind
+from refold.errors import MessageError, StoreError
 from refold.integrations.choices import CheckedChoices
 from refold.messages.provider import is_bound
 from refold.messages.wire import spell
@@ -31,11 +31,10 @@ from refold.server.originals import enter_shown
 from refold.server.proxy.apis import api_called
 from refold.server.proxy.apis.base import TOOL_NAME, Round, Wire
 from refold.server.proxy.conversation import FULL_SHARE, Conversation, Snapshot, is_cut
-from refold.server.proxy.ledger import JoinedStore, Ledger
-from refold.server.proxy.request import Folded, FoldMode, Job, Request
+from refold.server.proxy.ledger import JoinedStore, Ledger, Sent
+from refold.server.proxy.request import Folded, FoldMode, Job, Request, store_of
 from refold.server.proxy.settings import Settings
 from refold.stores.base import Store
-from refold.stores.scope import ScopedStore
 from refold.tools.retrieve import retrieve_tool
 from refold.tools.shapes import find_texts
 from refold.tools.text_store import search_lines
@@ -85,19 +84,7 @@ class Folder:
         if found.is_off:
             self._keep(job.tenant, found, request)
             return replace(request.about, why_not="turned off")
-        try:
-            return self._go_on(job, request, found)
-        except RefoldError as error:  # such as a store that is full
-            sent, length = found.sent
-            if not sent:
-                raise
-            # What was sent before is sent again even then: thinking may be bound to it.
-            is_offered = job.mode is FoldMode.REQUEST and found.is_offered
-            has_tool = is_offered and request.api.has_tools(request.body)
-            body = request.write([*sent, *request.given[length:]], has_tool=has_tool)
-            return replace(
-                request.about, body=body, has_tool=has_tool, why_not=describe_kind(error)
-            )
+        return self._go_on(job, request, found)
 
     def _go_on(self, job: Job, request: Request, found: Conversation) -> Folded:
         """Fold what is new in a conversation; what goes into the store is written at once."""
@@ -113,16 +100,15 @@ class Folder:
             body = request.write(written, has_tool=has_tool)
             if self._clock() > job.deadline:
                 return replace(request.about, why_not="late")
-            ledger, last = Ledger(self._store_of(job.tenant)), request.about.beginning
-            offered = last if is_new else ""
-            if is_refolded:
-                ledger.enter(folded={last: {"wires": view, "saved": found.saved}}, offered=offered)
-            else:
-                saved = found.saved - saved_before  # all of it is entered with the first
-                sent: dict[str, Wire] = {}
-                for at, wire in forms.items():
-                    sent[request.beginnings[at]] = {"wire": wire, "saved": 0 if sent else saved}
-                ledger.enter(sent=sent, offered=offered)
+            if forms or is_refolded or is_new:
+                sent = Sent(
+                    forms={} if is_refolded else {str(at): wire for at, wire in forms.items()},
+                    saved=found.saved - (0 if is_refolded else saved_before),
+                    is_offered=is_new,
+                    folded=view if is_refolded else None,
+                    landed=found.landed,
+                )
+                Ledger(self._store_of(job.tenant)).enter(request.about.beginning, sent)
             if self._settings.retrieve == "mcp":
                 for at, wire in forms.items():
                     enter_shown(self._store_of(job.tenant), wire, request.messages[at])
@@ -148,8 +134,10 @@ class Folder:
         The latter is the first message that the provider has not seen at its place.
         """
         sent, length = found.sent
-        if sent and length == len(request.messages):
-            return sent, False, len(sent)  # the same request once more
+        if sent and length == len(request.messages):  # the same request once more
+            if not found.session.report.tokens:  # after a restart: nothing is counted yet
+                found.session.view()
+            return sent, False, len(sent)
         answered = _answered(request.messages)
         if answered > found.length:  # not in the ledger: it was sent unfolded
             found.extend(request.api, request.messages[:answered])
@@ -158,6 +146,8 @@ class Folder:
         found.extend(request.api, request.messages)
         budget = self._budget(found, request)
         view = found.session.view(budget)
+        if view[: len(sent)] != sent:
+            raise StoreError("what was sent cannot be had again: it is passed on as recorded")
         if budget is None or job.mode is not FoldMode.REQUEST or not found.is_full(budget):
             return view, False, found.session.report.first_changed
         folded = self._refold(job, found, budget)
@@ -183,6 +173,12 @@ class Folder:
         if found is not None:
             found.rounds[found.length - 1] = rounds
         Ledger(self._store_of(tenant)).enter_rounds(beginning, rounds, names)
+
+    def take_back(self, job: Job) -> None:
+        """Forget how a request was folded, too late: its new messages went out as they came."""
+        beginning = Request(job).about.beginning
+        self._live.pop((job.tenant, beginning), None)
+        Ledger(self._store_of(job.tenant)).take_back(beginning)
 
     def turn_off(self, tenant: str, beginning: str) -> None:
         """Stop folding a conversation: its provider refused what was folded, not what came."""
@@ -240,7 +236,7 @@ class Folder:
 
     def _store_of(self, tenant: str) -> Store:
         """Return the part of the store that belongs to a tenant."""
-        return self._store if self._settings.retrieve == "mcp" else ScopedStore(self._store, tenant)
+        return store_of(self._store, tenant, self._settings)
 
     def _scope(self, conversation: str) -> str | None:
         """Return the name under which to fold; `None` where any program may ask for originals."""
@@ -265,8 +261,8 @@ class Folder:
         session = Session(options, store=store, conversation=scope)
         found = Conversation(about.conversation, about.model, session)
         past = Ledger(store).read(request.beginnings)
-        found.is_offered = past.is_offered and self._settings.retrieve == "inline"
         found.replay(request.api, past, request.messages)
+        found.is_offered = past.is_offered and self._settings.retrieve == "inline"
         return found
 
     def _refold(self, job: Job, found: Conversation, budget: int) -> list[Any]:

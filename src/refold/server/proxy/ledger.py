@@ -1,9 +1,11 @@
 """The record of what was sent, in the store: so the same bytes are sent again after a restart.
 
-A store keeps the first value that is put under a key. So a message is recorded, in the form in
-which it is about to go out, under the name of the beginning that ends with it: any process that
-finds the same beginning later finds the same form. What was sent as it came is not recorded: a
-message that a model has answered, and of which there is no record, was sent as it is.
+A request is recorded, before it goes out, under the name of the beginning that it is: with the form
+of each new message that went out in another one, or with all that its beginning was folded into.
+Any process that finds the same beginning later finds the same forms. What was sent as it came is
+not recorded: a message that a model has answered, and of which there is no record, was sent as it
+is. A store keeps the first value that is put under a key, so a record that turns out not to be what
+went out gets a mark of its own.
 """
 
 from __future__ import annotations
@@ -13,41 +15,66 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from hashlib import blake2b
-from types import MappingProxyType
-from typing import Any, Final
+from itertools import pairwise
+from typing import Any, Final, TypedDict
 
 from refold.messages.wire import clone
-from refold.server.proxy.apis.base import Round, Wire
+from refold.server.proxy.apis.base import Api, Round, Wire
 from refold.stores.base import Store
 
 _SENT: Final = "proxy:sent:"
-_FOLDED: Final = "proxy:folded:"
+_CAME: Final = "proxy:came:"
 _ROUNDS: Final = "proxy:rounds:"
-_OFFERED: Final = "proxy:offered:"
 _OFF: Final = "proxy:off:"
 _ALIAS: Final = "proxy:alias:"
-_KINDS: Final = (_SENT, _FOLDED, _ROUNDS, _OFFERED, _OFF)
-_NONE: Final[Mapping[str, Wire]] = MappingProxyType({})
+_KINDS: Final = (_SENT, _CAME, _ROUNDS, _OFF)
 _MOST_KNOWN: Final = 100_000
 """How many written keys are remembered; beyond that, all are forgotten at once."""
 
 
+class Sent(TypedDict):
+    """How one request was sent."""
+
+    forms: dict[str, Wire]
+    """New messages that went out in another form, by place."""
+    saved: int
+    """The tokens that this saved."""
+    is_offered: bool
+    """Whether the retrieval tool is offered from here on."""
+    folded: list[Wire] | None
+    """If the beginning was folded anew: all that was sent."""
+    landed: int
+    """How many tokens that is."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Past:
-    """All that is on record of a conversation, by the place of the message it is recorded with."""
+    """All that is on record of a conversation."""
 
-    sent: Mapping[int, Wire] = field(default_factory=dict[int, Wire])
-    """Messages that went out in another form: `wire` and `saved`."""
-    folded_at: int = -1
-    """The last message in view when the beginning was folded anew; -1 if it never was."""
-    folded: Wire = field(default_factory=dict[str, Any])
-    """What the beginning up to there was folded into: `wires` and `saved`."""
+    folded: Sequence[Wire] = ()
+    """What its beginning was folded into."""
+    landed: int = 0
+    """How many tokens that is."""
+    start: int = 0
+    """How many messages that stands for."""
+    forms: Mapping[int, Wire] = field(default_factory=dict[int, Wire])
+    """Later messages that went out in another form, by place."""
+    known: int = 0
+    """How many messages the last request on record had."""
+    saved: int = 0
+    """Tokens saved by all that."""
     rounds: Mapping[int, Sequence[Round]] = field(default_factory=dict[int, Sequence[Round]])
     """Retrieval rounds, by the last message before the answer that they are part of."""
     is_offered: bool = False
     """Whether the retrieval tool was offered from the beginning."""
     is_off: bool = False
     """Whether the provider refused a folded request, which turns folding off."""
+
+    def sent(self, api: Api, messages: Sequence[Wire], end: int) -> list[tuple[Wire, int | None]]:
+        """Return the first *end* messages as they were sent, each with its place at the client."""
+        forms = [self.forms.get(at, message) for at, message in enumerate(messages[:end])]
+        folded = [(wire, None) for wire in self.folded]
+        return [*folded, *with_rounds(api, self.rounds, forms, self.start)]
 
 
 class Ledger:
@@ -58,37 +85,38 @@ class Ledger:
 
     def read(self, beginnings: Sequence[str]) -> Past:
         """Return what is on record of a conversation with these *beginnings*."""
-        keys = [kind + name for name in beginnings for kind in _KINDS]
-        found = self._store.get(keys)
+        found = self._store.get([kind + name for name in beginnings for kind in _KINDS])
         if not found:
             return Past()
-        known = {
+        known: dict[str, dict[int, Any]] = {
             kind: {n: found[kind + b] for n, b in enumerate(beginnings) if kind + b in found}
             for kind in _KINDS
         }
-        folded_at = max(known[_FOLDED], default=-1)
+        records: dict[int, Sent] = {
+            n: record for n, record in known[_SENT].items() if n not in known[_CAME]
+        }
+        folded_at = max((n for n, record in records.items() if record["folded"]), default=-1)
+        later = [record for n, record in records.items() if n >= folded_at]
         return Past(
-            sent=known[_SENT],
-            folded_at=folded_at,
-            folded=known[_FOLDED].get(folded_at, {}),
+            folded=(records[folded_at]["folded"] or ()) if folded_at >= 0 else (),
+            landed=records[folded_at]["landed"] if folded_at >= 0 else 0,
+            start=folded_at + 1,
+            forms={int(at): wire for record in later for at, wire in record["forms"].items()},
+            known=max(records, default=-1) + 1,
+            saved=sum(record["saved"] for record in later),
             rounds={n: [Round(*r) for r in rounds] for n, rounds in known[_ROUNDS].items()},
-            is_offered=bool(known[_OFFERED]),
+            is_offered=any(record["is_offered"] for record in records.values()),
             is_off=bool(known[_OFF]),
         )
 
-    def enter(
-        self,
-        *,
-        sent: Mapping[str, Wire] = _NONE,
-        folded: Mapping[str, Wire] = _NONE,
-        offered: str = "",
-    ) -> None:
-        """Record what is about to be sent, by beginning, atomically."""
-        entries: dict[str, Any] = {_SENT + name: form for name, form in sent.items()}
-        entries |= {_FOLDED + name: view for name, view in folded.items()}
-        entries |= {_OFFERED + offered: True} if offered else {}
-        if entries:
-            self._store.put(entries)
+    def enter(self, beginning: str, sent: Sent) -> None:
+        """Record how a request is about to be sent."""
+        self._store.put({_SENT + beginning: sent})
+
+    def take_back(self, beginning: str) -> None:
+        """Record that a request went out with its new messages as they came."""
+        if self._store.get([_SENT + beginning]):
+            self._store.put({_CAME + beginning: True})
 
     def enter_rounds(self, beginning: str, rounds: Sequence[Round], names: tuple[str, str]) -> None:
         """Record the retrieval rounds in the answer to a request.
@@ -107,6 +135,22 @@ class Ledger:
     def turn_off(self, beginning: str) -> None:
         """Record that a conversation is not to be folded anymore."""
         self._store.put({_OFF + beginning: True})
+
+
+def with_rounds(
+    api: Api, rounds: Mapping[int, Sequence[Round]], messages: Sequence[Wire], start: int
+) -> Iterator[tuple[Wire, int | None]]:
+    """Yield the *messages* from *start* on and the retrieval *rounds* among them.
+
+    With each comes its place among the client's messages; `None` if it is none of them.
+    """
+    breaks = [at + 1 for at in sorted(rounds) if start < at + 1 < len(messages)]
+    for first, last in pairwise((start, *breaks, len(messages))):
+        part = messages[first:last]
+        hidden = rounds.get(first - 1)
+        places = {id(message): first + n for n, message in enumerate(part)}
+        for message in api.insert(part, hidden) if part and hidden else part:
+            yield message, places.get(id(message))
 
 
 def name_beginnings(messages: Iterable[object]) -> list[str]:

@@ -19,14 +19,12 @@ from refold.server.proxy.client_request import ClientRequest, Shared
 from refold.server.proxy.headers import Refusal, admit, for_client, for_upstream
 from refold.server.proxy.listener import Listener, error_answer
 from refold.server.proxy.own_routes import OwnRoutes
-from refold.server.proxy.request import LastSent
+from refold.server.proxy.request import Records
 from refold.server.proxy.settings import Settings
 from refold.server.proxy.stats import Stats
 from refold.server.proxy.upstream import MAX_FIELD_BYTES, SocketRequests, Upstream, relay_socket
 from refold.server.proxy.workers import Workers
 
-_PATIENT_SECONDS: Final = 30.0
-"""How long folding may take after the provider has refused a request as too long."""
 _SMALL_BYTES: Final = 1 << 20
 """Bodies up to this size are read at once, which is faster; larger ones are streamed."""
 _MAX_ERROR_BYTES: Final = 1 << 20
@@ -42,7 +40,7 @@ class Proxy:
         self.stats = Stats()
         self.workers = Workers(settings)
         self._upstream = Upstream(settings)
-        self._shared = Shared(settings, self.stats, self.workers, LastSent())
+        self._shared = Shared(settings, self.stats, self.workers, Records(settings))
         self._own = OwnRoutes(self._shared)
         self._runner: web.ServerRunner | None = None
         self.url = ""
@@ -70,6 +68,7 @@ class Proxy:
         if self._runner is not None:
             await self._runner.cleanup()
         await self._upstream.close()
+        self._shared.records.close()
         await self.workers.close()
 
     async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
@@ -155,6 +154,7 @@ class Proxy:
             sent,
             ask=lambda body: self._send(request, body),
             retrieve=lambda call: request.retrieve(sent, call),
+            enter=request.enter_rounds,
         )
         try:
             if "event-stream" in response.headers.get("content-type", ""):
@@ -180,25 +180,17 @@ class Proxy:
     async def _retry(
         self, request: ClientRequest, body: bytes, refused: aiohttp.ClientResponse
     ) -> tuple[bytes, aiohttp.ClientResponse]:
-        """Send a refused request in its other form, if there is one; return what was sent last.
-
-        What was folded is sent as it came. What was too late to be folded is folded after all: its
-        thinking may be bound to the folded form.
-        """
-        folded = request.folded
-        if folded.body is not None:
-            async with refused:
-                await refused.content.read(_MAX_ERROR_BYTES)
-            request.unfold()
-            answer = await self._send(request, body)
-            if answer.status < 400:
-                await request.turn_off(folded)
-            return body, answer
-        late = await request.fold_late(body, _PATIENT_SECONDS)
-        if late is None:
+        """Send a folded request that was refused as it came; return what was sent last."""
+        if request.folded.body is None:
             return body, refused
-        refused.release()
-        return late, await self._send(request, late)
+        folded = request.folded
+        async with refused:
+            await refused.content.read(_MAX_ERROR_BYTES)
+        request.unfold()
+        answer = await self._send(request, body)
+        if answer.status < 400:
+            await request.turn_off(folded)
+        return body, answer
 
     async def _stream_body(self, request: web.BaseRequest) -> AsyncIterator[bytes]:
         """Yield the body of a request as it arrives; one that stalls is cut off."""

@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
-from collections import OrderedDict
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from enum import Enum
 from hashlib import blake2b
 from operator import is_
 from typing import Any, Final, NamedTuple
 
+from refold.integrations.choices import CheckedChoices
 from refold.result import Thinking
 from refold.server.proxy.apis import api_called
 from refold.server.proxy.apis.base import Api, Wire
 from refold.server.proxy.ledger import Ledger, name_beginnings
+from refold.server.proxy.settings import Settings
+from refold.stores.base import Store
+from refold.stores.scope import ScopedStore
 
 _MARK: Final = "cache_control"
-_MOST_BYTES: Final = 64 << 20
-"""How much `LastSent` keeps; what was used least recently is dropped first."""
+_RECALL_SECONDS: Final = 2.0
+"""How long reading what was sent may take. Without it a request goes out as it came."""
 
 
 class FoldMode(Enum):
@@ -74,6 +79,8 @@ class Folded:
     """The first message that the provider has not seen at its place: its cache ends before it."""
     thinking: Thinking = "kept"
     """Whether thinking was left out, because something before it has changed."""
+    is_recorded: bool = False
+    """Whether all of it was read from the record."""
     why_not: str = ""
     """Why something was not folded, if that was an error."""
 
@@ -186,55 +193,61 @@ def with_marks(message: Wire, marked: Wire) -> Wire:
     return {**message, "content": blocks, **own}
 
 
-class LastSent:
-    """The last request of each conversation, as it came and as it was folded.
+class Records:
+    """What was sent, as the proxy itself reads it where no worker answers in time.
 
     A request that goes out as it came, in the middle of a folded conversation, would invalidate the
-    provider's cache of all of it, twice. So if folding fails, what was sent last is sent again in
-    the same form, and only what is new goes out as it came.
+    provider's cache of all of it, twice. So what is on record is sent again in the same form, and
+    only what is new goes out as it came.
     """
 
-    def __init__(self) -> None:
-        self._kept: OrderedDict[tuple[str, str], tuple[bytes, Folded]] = OrderedDict()
-        self._size = 0
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._choices = CheckedChoices({"store": settings.store or None})
+        self._thread = ThreadPoolExecutor(1, "refold records")
 
-    def keep(self, job: Job, folded: Folded) -> None:
-        """Remember a request that is about to be sent, if it was folded."""
-        name = job.tenant, folded.first
-        self._drop(name)
-        if folded.body is not None:
-            self._kept[name] = job.body, folded
-            self._size += len(job.body) + len(folded.body)
-        while self._size > _MOST_BYTES:
-            self._drop(next(iter(self._kept)))
+    async def recall(self, job: Job) -> Folded | None:
+        """Return a request with its past as it was sent; `None` if that is as it came.
 
-    def recall(self, job: Job) -> Folded | None:
-        """Return a request with its past as it was sent; `None` if nothing of it was folded."""
+        Raises:
+            TimeoutError: the store does not answer.
+            StoreError: it cannot be read.
+        """
+        async with asyncio.timeout(_RECALL_SECONDS):
+            return await asyncio.get_running_loop().run_in_executor(self._thread, self._recall, job)
+
+    def _recall(self, job: Job) -> Folded | None:
         try:
             request = Request(job)
         except (ValueError, RecursionError):
             return None
-        came, folded = self._kept.get((job.tenant, request.about.first), (b"", Folded()))
-        if folded.body is None:
+        ledger = Ledger(store_of(self._choices.store, job.tenant, self._settings))
+        request.rename(ledger)
+        past = ledger.read(request.beginnings)
+        if past.is_off:
             return None
-        past = Request(job._replace(body=came))
-        count = len(past.messages)
-        if request.messages[:count] != past.messages or request.about.model != folded.model:
-            return None
-        sent = Request(job._replace(body=folded.body)).messages
-        if len(sent) == count:
-            sent = [request.marked(message, place) for place, message in enumerate(sent)]
-        has_tool = folded.has_tool and request.api.has_tools(request.body)
-        saved = folded.tokens_before - folded.tokens_after
+        written = [
+            message if place is None else request.marked(message, place)
+            for message, place in past.sent(request.api, request.messages, len(request.messages))
+        ]
+        is_offered = past.is_offered and self._settings.retrieve == "inline"
+        has_tool = (
+            is_offered and job.mode is FoldMode.REQUEST and request.api.has_tools(request.body)
+        )
+        body = request.write(written, has_tool=has_tool)
         return replace(
-            folded,
-            body=request.write([*sent, *request.given[count:]], has_tool=has_tool),
-            beginning=request.about.beginning,
+            request.about,
+            body=body,
             has_tool=has_tool,
-            saved_before=saved,
-            is_refolded=False,
+            saved_before=past.saved,
+            is_recorded=past.known == len(request.messages),
         )
 
-    def _drop(self, name: tuple[str, str]) -> None:
-        came, folded = self._kept.pop(name, (b"", Folded()))
-        self._size -= len(came) + len(folded.body or b"")
+    def close(self) -> None:
+        """Read nothing anymore."""
+        self._thread.shutdown(wait=False, cancel_futures=True)
+
+
+def store_of(store: Store, tenant: str, settings: Settings) -> Store:
+    """Return the part of the store that belongs to a tenant."""
+    return store if settings.retrieve == "mcp" else ScopedStore(store, tenant)

@@ -22,7 +22,15 @@ from refold.errors import JobError, WorkerLostError, describe_kind
 from refold.server.proxy.settings import Settings
 
 Operation = Literal[
-    "fold", "retrieve", "enter_rounds", "turn_off", "snapshot", "compress", "original", "ping"
+    "fold",
+    "retrieve",
+    "enter_rounds",
+    "take_back",
+    "turn_off",
+    "snapshot",
+    "compress",
+    "original",
+    "ping",
 ]
 """What a worker can do: the methods of its `Folder`, and to answer at all."""
 

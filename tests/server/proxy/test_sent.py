@@ -1,0 +1,191 @@
+"""What was sent stays sent: late, killed, restarted, or after hundreds of other conversations."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+
+from refold.server.proxy.folding import Folder
+from refold.server.proxy.proxy import Proxy
+from refold.server.proxy.request import Job
+from refold.server.proxy.settings import Settings
+from tests.patience import FOR_EVER
+from tests.server.proxy.agents import Agent
+from tests.server.proxy.running import log_of, proxy_for
+from tests.server.proxy.test_retrieval import ask_for_original
+from tests.server.upstream import Fail, Say, ScriptedUpstream
+
+
+@pytest.fixture
+def upstream() -> Iterator[ScriptedUpstream]:
+    with ScriptedUpstream() as upstream:
+        yield upstream
+
+
+def turn_while_stopped(proxy: Proxy, agent: Agent) -> None:
+    """Ask while the worker stands still, so that folding is late."""
+    (pid,) = proxy.workers.pids
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        assert agent.turn().status_code == 200
+    finally:
+        os.kill(pid, signal.SIGCONT)
+
+
+@pytest.mark.parametrize("is_killed", [False, True])
+def test_late_after_a_restart_the_past_is_as_it_was_sent(
+    upstream: ScriptedUpstream, tmp_path: Path, is_killed: bool
+) -> None:
+    agent = Agent("")
+    with proxy_for(upstream, tmp_path) as proxy:
+        agent.url = proxy.url
+        for _ in range(3):
+            assert agent.turn().status_code == 200
+    with proxy_for(upstream, tmp_path, fold_ms=500) as proxy:
+        agent.url = proxy.url
+        if is_killed:
+            (pid,) = proxy.workers.pids
+            os.kill(pid, signal.SIGSTOP)
+            with ThreadPoolExecutor() as pool:
+                answer = pool.submit(agent.turn)
+                while not proxy.workers.waiting:
+                    time.sleep(0.01)
+                os.kill(pid, signal.SIGKILL)
+                assert answer.result(FOR_EVER).status_code == 200
+        else:
+            turn_while_stopped(proxy, agent)
+    with proxy_for(upstream, tmp_path) as proxy:
+        agent.url = proxy.url
+        assert agent.turn().status_code == 200
+    upstream.check_prefixes()
+    late, after = (request.messages for request in upstream.requests[3:])
+    assert late[4] != agent.messages[4], "what had been folded is sent so again"
+    assert late[6] == agent.messages[6] == after[6], "what was new goes out as it came, for good"
+    assert after[8] != agent.messages[8], "and what comes later is folded"
+
+
+def test_a_form_that_nobody_waited_for_is_not_sent_later(
+    upstream: ScriptedUpstream, tmp_path: Path
+) -> None:
+    """The worker records it, but the request has gone out as it came by then."""
+    with proxy_for(upstream, tmp_path, fold_ms=500) as proxy:
+        agent = Agent(proxy.url)
+        agent.grow()
+        turn_while_stopped(proxy, agent)
+        while proxy.workers.waiting:
+            time.sleep(0.01)
+    with proxy_for(upstream, tmp_path) as proxy:
+        agent.url = proxy.url
+        agent.turn()
+    upstream.check_prefixes()
+    assert upstream.requests[-1].messages[2] == agent.messages[2]
+
+
+def test_a_client_that_asks_again_gets_the_same(upstream: ScriptedUpstream, tmp_path: Path) -> None:
+    agent = Agent("")
+    for _ in range(3):
+        agent.grow()
+        with proxy_for(upstream, tmp_path) as proxy:
+            agent.url = proxy.url
+            upstream.script.append(Fail(503))
+            assert agent.ask().status_code == 503
+        with proxy_for(upstream, tmp_path) as proxy:
+            agent.url = proxy.url
+            assert agent.ask().status_code == 200
+            assert upstream.requests[-1].raw == upstream.requests[-2].raw
+    upstream.check_prefixes()
+
+
+def test_rounds_are_on_record_before_the_answer_ends(
+    upstream: ScriptedUpstream, tmp_path: Path
+) -> None:
+    """A client may ask on as soon as it has all of it, while its connection is still open."""
+    with proxy_for(upstream, tmp_path, token_budget=16_000) as proxy:
+        agent = Agent(proxy.url)
+        agent.lines = 250
+        agent.grow()
+        upstream.script.extend([ask_for_original("So."), Say("It is the log.")])
+        url, seen = f"{proxy.url}/v1/messages", b""
+        body = {**agent.body, "stream": True}
+        with httpx2.stream("POST", url, json=body, headers=agent.headers) as answer:
+            for chunk in answer.iter_raw():
+                seen += chunk
+                if b"event: message_stop" in seen:
+                    os.kill(proxy.workers.pids[0], signal.SIGKILL)
+                    break
+        said = [{"type": "text", "text": text} for text in ("So.", "It is the log.")]
+        agent.messages += [{"role": "assistant", "content": said}, {"role": "user", "content": "?"}]
+        assert agent.ask().status_code == 200
+    upstream.check_prefixes()
+    assert "retrieve_original" in json.dumps(upstream.requests[-1].messages)
+
+
+class Talker:
+    """Asks a folder directly, as its proxy does, and notes what is sent."""
+
+    def __init__(self, folder: Path, budget: int | None = None) -> None:
+        self.settings = Settings(store=str(folder / "originals.db"), token_budget=budget)
+        self.folder = Folder(self.settings, lambda: 0.0)
+        self.messages: list[Any] = [{"role": "user", "content": "What is in the logs?"}]
+        self.refolds = 0
+
+    def restart(self) -> None:
+        self.folder = Folder(self.settings, lambda: 0.0)
+
+    def ask(self, messages: list[Any] | None = None) -> list[Any]:
+        asked = self.messages if messages is None else messages
+        body = json.dumps({"model": "gpt-5", "messages": asked, "tools": [{"name": "x"}]}).encode()
+        job = Job("openai-chat", "/v1/chat/completions", "t", "", body, 1.0)
+        folded = self.folder.fold(job)
+        self.refolds += folded.is_refolded
+        sent: list[Any] = json.loads(folded.body or body)["messages"]
+        return sent
+
+    def grow(self, lines: int) -> None:
+        number = len(self.messages)
+        function = {"name": "read_log", "arguments": "{}"}
+        call = {"id": f"c{number}", "type": "function", "function": function}
+        result = {"role": "tool", "tool_call_id": f"c{number}", "content": log_of(lines, number)}
+        self.messages += [{"role": "assistant", "content": None, "tool_calls": [call]}, result]
+
+
+def test_after_hundreds_of_others_it_goes_on_as_it_was(tmp_path: Path) -> None:
+    talker = Talker(tmp_path)
+    for number in range(3):
+        talker.grow(40)
+        before = talker.ask()
+        for other in range(257):
+            talker.ask([{"role": "user", "content": f"hi {number} {other}"}])
+        assert talker.ask() == before
+    talker.grow(40)
+    assert talker.ask()[: len(before)] == before
+    assert before[-1] != talker.messages[6]
+
+
+def test_a_restart_is_no_reason_to_fold_anew(tmp_path: Path) -> None:
+    """And what a beginning was folded into is sent again."""
+    told, restarted = Talker(tmp_path / "a", 6_000), Talker(tmp_path / "b", 6_000)
+    for talker in (told, restarted):
+        Path(talker.settings.store).parent.mkdir()
+    before: list[Any] = []
+    for _ in range(14):
+        told.grow(30)
+        told.ask()
+        restarted.grow(30)
+        restarted.restart()
+        refolds = restarted.refolds
+        sent = restarted.ask()
+        restarted.restart()
+        assert restarted.ask() == sent, "the same request once more"
+        assert sent[: len(before)] == before or restarted.refolds > refolds
+        before = sent
+    assert restarted.refolds == told.refolds > 1

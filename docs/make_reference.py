@@ -17,11 +17,11 @@ from types import ModuleType
 from typing import Any, Final, get_args
 
 import click
+from refold.llm.gates import GATES
 
 import refold
 from refold.cli import COMMANDS
 from refold.detectors import DETECTORS
-from refold.llm.gates import GATES
 from refold.messages.formats import FORMATS
 
 TARGET: Final = Path(__file__).with_name("reference.md")

@@ -18,9 +18,8 @@ import refold
 from refold import retrieve_tool
 from refold.classic.texts import View
 from refold.detectors import DETECTORS
-from refold.llm.gates._values import values_in
-from refold.plan.hooks import TokenVerdict, join_kept
 from refold.scan.facts import extract_facts
+from refold.scan.values import Stated, values_of
 
 _LETTERS = [chr(code) for code in range(0x20, 0x250)] + [*"\n\t“”„«»「」『』—…。！？中あ한"]
 # A class or sign, repeated and never given back, and what comes right after: as it is written.
@@ -99,11 +98,7 @@ def test_names_in_a_row_are_read_once() -> None:
     assert extract_facts(f"we met Anna{' Anna' * (LONG // 5)}0").names
 
 
-def test_a_number_with_blanks_is_read_once_by_the_gates() -> None:
+def test_a_number_with_blanks_is_read_once_by_the_checks() -> None:
     digits = "0" + "\u202f000" * (LONG // 4)
-    assert {"12ms", "40ms"} <= values_in(f"{digits}! From 12 to 40 ms.")
-
-
-def test_blanks_between_kept_words_are_read_once() -> None:
-    text = f"a{' ' * LONG}b"
-    assert join_kept(text, [TokenVerdict(text, keep=True)]) == "a b"
+    stated = Stated(f"{digits}! From 12 to 40 ms.")
+    assert all(map(stated.has, values_of("12 ms, 40 ms")))

@@ -1,4 +1,7 @@
-"""Bad answers of a model: faithful summaries with one thing wrong, and how many are used."""
+"""Bad answers of a model: faithful summaries with one thing wrong, and how many are used.
+
+What the checks cannot see is not tried here: see docs/limits.md and `bench/answers.py`.
+"""
 
 from __future__ import annotations
 
@@ -10,17 +13,13 @@ from typing import Final
 
 from attacks.base import Area, Check
 from refold import compress
-from refold.llm.dialogue import repair
-from refold.llm.gates import Source, check
+from refold.llm.checks import Source, check, complete
 from refold.scan.tokens.estimate import estimate_tokens
 
 _TRIES: Final = 2_000
 """Tries of each kind at full scale."""
 _FOLDS: Final = 200
 """Whole conversations at full scale."""
-_RELATION_SHARE: Final = 0.02
-"""Views that may show a changed relation: what is said of one, and true of another message of the
-same stretch, cannot always be told without understanding."""
 _SPEAKER: Final = re.compile(r"\n(?=(?:user|assistant): )")
 """Where a digest goes on with another speaker."""
 _REFUSED_SHARE: Final = 0.1
@@ -29,7 +28,6 @@ _REFUSED_SHARE: Final = 0.1
 _NAMES: Final = "Maria Lopez|Henrik Dahl|Aiko Mori|Samuel Okoro|Ines Ferreira|Piotr Nowak".split(
     "|"
 )
-_STRANGERS: Final = "Dana Kim|Rupert Vance|Zofia Lis|Omar Haddad|Globex|Initech".split("|")
 _CODE: Final = "parseRow|write_chunks|exportAll|retryCount|max_open_files|UserCache".split("|")
 _THINGS: Final = "the importer|the gateway|the night job|the archive|the old index".split("|")
 _DEEDS: Final = "restart|delete|move|rename|publish".split("|")
@@ -89,42 +87,10 @@ def _look_alike(case: Case, rng: random.Random) -> str:
     return f"{case.summary[:place]}{other}{case.summary[place + 1 :]}"
 
 
-def _number_word(case: Case, rng: random.Random) -> str:
-    words = "three thousand|twice|ninety-one|a dozen|two million|half of all|ninety-nine".split("|")
-    return f"{case.summary} It happened {rng.choice(words)} times."
-
-
 def _moved_no(case: Case, rng: random.Random) -> str:
     order = f"not {case.deed} {case.thing}"
     turned = case.summary.replace(f"Do {order}", f"{case.deed.capitalize()} {case.thing}")
-    added = case.summary.replace("the log was saved", "the log was not saved")
-    return rng.choice((turned, f"{turned} Do not wait.", added))
-
-
-def _limit(case: Case, rng: random.Random) -> str:
-    forms = (
-        case.summary.replace("At most", "At least"),
-        case.summary.replace("At most", "About"),
-        case.summary.replace("At most ", ""),
-        case.summary.replace(f"and only {case.other}", f"and {case.other}"),
-    )
-    return rng.choice(forms)
-
-
-def _opposite(case: Case, rng: random.Random) -> str:
-    forms = (
-        case.summary.replace("upload succeeded", "upload failed"),
-        case.summary.replace("queue grew", "queue shrank"),
-        case.summary.replace("queue grew", "queue fell"),
-        case.summary.replace("may be skipped", "must be skipped").replace("At most", "More than"),
-    )
-    return rng.choice(forms)
-
-
-def _swap(case: Case, rng: random.Random) -> str:
-    turned = re.sub(r"from (\d+) to (\d+)", r"from \2 to \1", case.summary)
-    marked = case.summary.replace(case.name, "\0").replace(case.other, case.name)
-    return rng.choice((turned, marked.replace("\0", case.other)))
+    return rng.choice((turned, f"{turned} Do not wait."))
 
 
 def _unit(case: Case, rng: random.Random) -> str:
@@ -141,16 +107,6 @@ def _refusal(case: Case, rng: random.Random) -> str:
         "As an AI language model I only repeat: ",
     )
     return rng.choice(words) + case.summary
-
-
-def _stranger(case: Case, rng: random.Random) -> str:
-    who = rng.choice(_STRANGERS)
-    forms = (
-        case.summary.replace(case.name, f"{case.name} and {who}"),
-        f"{case.summary} It was confirmed by {who}.",
-        f"{who} said so. {case.summary}",
-    )
-    return rng.choice(forms)
 
 
 def _order(case: Case, rng: random.Random) -> str:
@@ -217,18 +173,13 @@ def _chat(case: Case, rng: random.Random) -> str:
     return rng.choice(forms).format(case.summary)
 
 
-_RELATIONS: Final = "names or values swapped"
+_LOST_NO: Final = "no moved or lost"
 _ATTACKS: Final[Mapping[str, Callable[[Case, random.Random], str]]] = {
     "identifier in other case": _other_case,
     "look-alike letter": _look_alike,
-    "number as a word": _number_word,
-    "no moved or lost": _moved_no,
-    "limit turned or lost": _limit,
-    "the opposite": _opposite,
-    _RELATIONS: _swap,
+    _LOST_NO: _moved_no,
     "another unit": _unit,
     "refusal": _refusal,
-    "invented name": _stranger,
     "order to the model": _order,
     "another turn": _turn,
     "markup": _markup,
@@ -238,10 +189,9 @@ _ATTACKS: Final[Mapping[str, Callable[[Case, random.Random], str]]] = {
 
 
 def used_answer(text: str, answer: str) -> str | None:
-    """Return what is used of an answer, if anything: itself, or its repair."""
+    """Return what is used of an answer, if anything: itself, maybe with what it lacks."""
     source = Source(text, estimate_tokens)
-    refusals = check(source, answer)
-    return repair(source, answer, refusals) if refusals else answer
+    return complete(source, answer, check(source, answer))
 
 
 def run(scale: float, seed: int) -> Area:
@@ -262,16 +212,17 @@ def _try_attack(
     for _ in range(max(5, int(_TRIES * scale))):
         case = make_case(rng)
         answer = attack(case, rng)
-        found.record(used_answer(case.text, answer) is not None, answer)
+        used = used_answer(case.text, answer)
+        is_mended = name == _LOST_NO and used is not None and f"not {case.deed}" in used
+        found.record(used is not None and not is_mended, answer)
     return found
 
 
-def _fold_all(scale: float, rng: random.Random) -> tuple[Check, Check, Check]:
+def _fold_all(scale: float, rng: random.Random) -> tuple[Check, Check]:
     """Fold conversations with a model that always answers badly, with and without a budget."""
     said = Check("bad answer in a view")
-    related = Check("changed relation in a view", allowed_share=_RELATION_SHARE)
     spoken = Check("words of others in the user's role")
-    attacks = list(_ATTACKS)
+    attacks = [name for name in _ATTACKS if name != _LOST_NO]
     for _ in range(max(5, int(_FOLDS * scale))):
         cases = [make_case(rng) for _ in range(6)]
         roles = [rng.choice(("user", "assistant")) for _ in cases]
@@ -294,8 +245,6 @@ def _fold_all(scale: float, rng: random.Random) -> tuple[Check, Check, Check]:
         for case in cases:  # without its first words ("At most") a true answer is a bad one
             view = view.replace(case.summary, "")
         used = {kind: answer for answer, kind in answers.items() if answer in view}
-        relation = used.pop(_RELATIONS, "")
-        related.record(bool(relation), relation)
         said.record(bool(used), next(iter(used.values()), ""))
         typed = " ".join(str(m["content"]) for m in messages if m["role"] == "user")
         shown = [_own(str(m["content"])) for m in result.messages if m["role"] == "user"]
@@ -305,7 +254,7 @@ def _fold_all(scale: float, rng: random.Random) -> tuple[Check, Check, Check]:
             if case.code not in typed and any(case.code in text for text in shown)
         ]
         spoken.record(bool(foreign), ", ".join(foreign))
-    return said, related, spoken
+    return said, spoken
 
 
 def _own(text: str) -> str:

@@ -12,7 +12,6 @@ from attacks.base import Area, Check
 from attacks.secret_frames import draw
 from refold import CompressionManager, compress
 from refold.conversation import ContextWindowManager
-from refold.plan.hooks import TokenVerdict
 from refold.scan.secrets import find_secrets
 
 _TRIES: Final = 20_000
@@ -153,18 +152,6 @@ class _Heard:
         self.words.append(said if isinstance(said, str) else json.dumps(said, ensure_ascii=False))
         return "It said the same as before."
 
-    def judge(self, said: str) -> dict[str, Any]:
-        self.words.append(said)
-        return {"decision": "compress", "confidence": 0.9, "reason": "prose"}
-
-    def score(self, sentences: Sequence[str]) -> list[float]:
-        self.words += sentences
-        return [1.0] * len(sentences)
-
-    def cut(self, said: str) -> list[TokenVerdict]:
-        self.words.append(said)
-        return [TokenVerdict(word, keep=bool(place % 2)) for place, word in enumerate(said.split())]
-
     @property
     def all(self) -> str:
         return "\n".join(self.words)
@@ -173,30 +160,6 @@ class _Heard:
 def _summarizer(text: str) -> str:
     heard = _Heard()
     compress(_talk(text), profile="classic", summarizer=heard, recency_window=0)
-    return heard.all
-
-
-def _classifier(text: str) -> str:
-    heard = _Heard()
-    compress(
-        _talk(text),
-        profile="classic",
-        classifier=heard.judge,
-        classifier_mode="full",
-        recency_window=0,
-    )
-    return heard.all
-
-
-def _scorer(text: str) -> str:
-    heard = _Heard()
-    compress(_talk(text), profile="classic", entropy_scorer=heard.score, recency_window=0)
-    return heard.all
-
-
-def _word_classifier(text: str) -> str:
-    heard = _Heard()
-    compress(_talk(text), profile="classic", ml_token_classifier=heard.cut, recency_window=0)
     return heard.all
 
 
@@ -231,9 +194,6 @@ def _window(text: str) -> str:
 
 _DOORS: Final[dict[str, Callable[[str], str]]] = {
     "a summarizer": _summarizer,
-    "a classifier": _classifier,
-    "a scorer of sentences": _scorer,
-    "a classifier of words": _word_classifier,
     "the manager's model, in a result": lambda text: _manager(text, "{}", "Look."),
     "the manager's model, in arguments": lambda text: _manager(
         "", json.dumps({"c": text}), "Look."

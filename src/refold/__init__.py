@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
     from refold.api import Classification as Classification
     from refold.api import Compressor, acompress, classify, compress, uncompress
-    from refold.api import create_escalating_classifier as create_escalating_classifier
     from refold.conversation import ContextWindowManager, FitResult, FoldThresholds, Session
     from refold.conversation import SessionReport as SessionReport
     from refold.errors import (
@@ -27,13 +26,10 @@ if TYPE_CHECKING:
         StoreError,
     )
     from refold.events import Event as Event
-    from refold.llm.classify import create_classifier
-    from refold.llm.summarizers import create_escalating_summarizer as create_escalating_summarizer
     from refold.llm.summarizers import create_summarizer
     from refold.llm.summarizers.models import DEFAULT_COMPRESSION_PROMPT
     from refold.notation.marks import legend
     from refold.options import Options, PreservePattern
-    from refold.plan.hooks import TokenVerdict as TokenVerdict
     from refold.result import BudgetReport as BudgetReport
     from refold.result import Compression as Compression
     from refold.result import ModelReport as ModelReport
@@ -95,16 +91,12 @@ _HOMES = {
     "Store": "refold.stores",
     "StoreError": "refold.errors",
     "TokenCounter": "refold.scan.tokens.counter",
-    "TokenVerdict": "refold.plan.hooks",
     "ToolCompressor": "refold.tools.tool",
     "TraceEntry": "refold.result",
     "UncompressResult": "refold.result",
     "acompress": "refold.api",
     "classify": "refold.api",
     "compress": "refold.api",
-    "create_classifier": "refold.llm.classify",
-    "create_escalating_classifier": "refold.api",
-    "create_escalating_summarizer": "refold.llm.summarizers",
     "create_summarizer": "refold.llm.summarizers",
     "forget": "refold.stores.removal",
     "legend": "refold.notation.marks",
@@ -160,7 +152,6 @@ __all__ = [
     "acompress",
     "classify",
     "compress",
-    "create_classifier",
     "create_summarizer",
     "legend",
     "open_store",

@@ -3,23 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Final, Literal, TypeVar, Unpack
 
 from refold.checks import check_name, check_whole
 from refold.classic.detectors import TABLE
-from refold.classic.texts import View
 from refold.engine import Engine, Helpers, combine, scoped, split_helpers
 from refold.errors import ConfigError, StoreError
 from refold.llm.ask import arun, run
-from refold.llm.classify import (
-    AnswerFunction,
-    Classifier,
-    EscalatingClassifier,
-    confidence_of,
-    create_classifier,
-)
 from refold.messages.formats import check_list
 from refold.messages.formats.objects import Objects
 from refold.messages.lookup import MappingLookup, StoreLookup
@@ -57,30 +49,9 @@ def classify(text: str) -> Classification:
         raise ConfigError(f"classify() takes a string, got {type(text).__name__}")
     reasons = TABLE.reasons(text)
     tier: Tier = "T0" if reasons else "T2" if len(text.split()) < _T3_WORDS else "T3"
-    return Classification(tier=tier, confidence=confidence_of(reasons), reasons=reasons)
-
-
-def create_escalating_classifier(
-    call: AnswerFunction,
-    *,
-    max_response_tokens: int = 100,
-    system_prompt: str = "",
-    always_preserve: Iterable[str] = (),
-    always_compress: Iterable[str] = (),
-) -> Classifier:
-    """Make a classifier that asks a model and falls back to refold's own detectors.
-
-    It falls back when *call* raises or its answer cannot be parsed. The arguments are those of
-    `create_classifier`.
-    """
-    inner = create_classifier(
-        call,
-        max_response_tokens=max_response_tokens,
-        system_prompt=system_prompt,
-        always_preserve=always_preserve,
-        always_compress=always_compress,
-    )
-    return EscalatingClassifier(inner, lambda text: TABLE.hard(View(text)))
+    # More detectors make it surer, and never certain; without any, it is a guess.
+    confidence = round(min(0.95, 0.70 + 0.05 * len(reasons)), 2) if reasons else 0.65
+    return Classification(tier=tier, confidence=confidence, reasons=reasons)
 
 
 def _checked(options: Options) -> Options:
@@ -112,9 +83,8 @@ class Compressor:
       in the same store; give the same name to `uncompress`. Without a name, the first stand-in of a
       view shows a longer handle that ties all the others to it.
     - *summarizer*: a model that writes summaries. Its answers are checked, limited and cached.
-    - *classifier*: a model that says which texts must be kept.
-    - *on_event*: a callback for the progress of both models.
-    - *pass_seconds*: how long both models may take for one conversation.
+    - *on_event*: a callback for the progress of the model.
+    - *pass_seconds*: how long the model may take for one conversation.
     - *detectors*, *codecs*, *kinds*, *rules*: tables to use in place of refold's own, usually
       `[*DETECTORS, mine]` and so on. Detectors find what must survive word for word, codecs
       re-encode data in fewer tokens, kinds cut tool results into pieces, rules decide what happens
@@ -187,7 +157,7 @@ def compress(messages: Sequence[M], **choices: Unpack[AllChoices]) -> Result[M]:
         client.chat.completions.create(model="gpt-5", messages=result.messages)
 
     *choices* are everything that `Compressor` takes: the fields of `Options`, and *options*,
-    *store*, *conversation*, *summarizer*, *classifier*, *on_event*, *pass_seconds*, *detectors*,
+    *store*, *conversation*, *summarizer*, *on_event*, *pass_seconds*, *detectors*,
     *codecs*, *kinds* and *rules*.
 
     Objects come out as the same types, unchanged ones as the same objects.

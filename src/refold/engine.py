@@ -15,7 +15,6 @@ from refold.events import Listener
 from refold.kinds import Kind
 from refold.llm import summarizers
 from refold.llm.ask import Asker, Flow, Tally, run
-from refold.llm.classify import as_classifier
 from refold.messages.chain import Chain
 from refold.messages.folds import Fold, Plan
 from refold.messages.formats import Loader, load
@@ -28,7 +27,6 @@ from refold.messages.wire import clone_message
 from refold.options import Options, check_function, check_used
 from refold.plan.figures import measure
 from refold.plan.fit import Planned, Planner
-from refold.plan.hooks import Hooks
 from refold.plan.render import Rendering, provenance_of, render
 from refold.plan.tables import Tables
 from refold.plan.text_cache import TextCache
@@ -53,7 +51,6 @@ class Helpers(TypedDict, total=False):
 
     conversation: str | None
     summarizer: object
-    classifier: object
     on_event: Listener | None
     pass_seconds: float | None
     detectors: Sequence[Detector] | None
@@ -105,7 +102,7 @@ class Engine(Planner):
             kinds=helpers.get("kinds"),
             rules=check_rules(helpers.get("rules")),
         )
-        for_models = ("summarizer", "classifier", "on_event", "pass_seconds")
+        for_models = ("summarizer", "on_event", "pass_seconds")
         given = [name for name in for_models if helpers.get(name) is not None]
         for name in (*given, *self._tables.chosen):
             check_used(name, options.profile)
@@ -120,10 +117,9 @@ class Engine(Planner):
         self._store = None if store is None else scoped(store, conversation)
         if conversation is not None:
             check_name("conversation", conversation)
-        summarizer, classifier = helpers.get("summarizer"), helpers.get("classifier")
+        summarizer = helpers.get("summarizer")
         self.asker = Asker(
             summarizer=None if summarizer is None else summarizers.wrap_summarizer(summarizer),
-            classifier=None if classifier is None else as_classifier(classifier),
             count_tokens=self._counter,
             pass_seconds=helpers.get("pass_seconds"),
             listener=listener,
@@ -178,8 +174,6 @@ class Engine(Planner):
             thinking="stripped" if any(fold.is_stripped for fold in plan) else "kept",
             compression=replace(
                 measure(plan, self.options, job.text_cache.tokens),
-                messages_llm_classified=job.text_cache.count_judged(job.messages),
-                hook_failures=job.text_cache.hooks.failures,
             ),
             budget=budget,
             model=job.tally.report() if self.asker.is_enabled else None,
@@ -198,12 +192,6 @@ class Engine(Planner):
             CountedTexts(self._counter, estimate_tokens, tokens),
             spelling=self.preset.spelling,
             tables=self._tables,
-            hooks=Hooks(
-                score_sentences=self.options.entropy_scorer,
-                score_mode=self.options.entropy_scorer_mode,
-                classify_tokens=self.options.ml_token_classifier,
-            ),
-            may_judge=self.asker.classifier is not None,
             may_write=self.asker.summarizer is not None,
             keeps_sentences=keeps_sentences,
             before=before,

@@ -11,6 +11,14 @@ from typing import Final
 
 GONE_OPTIONS: Final[Mapping[str, str]] = MappingProxyType(
     {
+        "classifier": "give preserve_patterns or pins; detectors keep what has a structure",
+        "classifier_mode": "give preserve_patterns or pins; detectors keep what has a structure",
+        "entropy_scorer": "give a summarizer; sentences are scored by their content",
+        "entropy_scorer_mode": "give a summarizer; sentences are scored by their content",
+        "ml_token_classifier": "give a summarizer: its answers are checked",
+        "price_per_million_input": "multiply usage.input_tokens of the report by your price",
+        "price_per_million_output": "multiply usage.output_tokens of the report by your price",
+        "summarizer_window_tokens": "texts that the model cannot take are shortened by the rules",
         "summary_format": "give llm, or a summarizer that writes the sections you want",
     }
 )
@@ -19,6 +27,10 @@ GONE_NAMES: Final[Mapping[str, str]] = MappingProxyType(
     {
         "FactSheet": "a fold shows what later turns will need, and the store has the rest",
         "RollingSummary": 'use ContextWindowManager(strategy="summarize")',
+        "create_classifier": "give preserve_patterns or pins",
+        "create_escalating_classifier": "give preserve_patterns or pins",
+        "create_escalating_summarizer": "use create_summarizer: it is asked twice",
+        "TokenVerdict": "give a summarizer: its answers are checked",
         "SlidingWindow": 'use ContextWindowManager(strategy="sliding_window")',
         "load_plugins": "give the rows: Compressor(detectors=[*DETECTORS, mine])",
     }

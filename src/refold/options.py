@@ -14,15 +14,11 @@ from refold.errors import ConfigError
 KeepDuplicate = Literal["latest", "first"]
 Depth = Literal["gentle", "moderate", "aggressive"]
 CompressionDepth = Literal["gentle", "moderate", "aggressive", "auto"]
-ClassifierMode = Literal["hybrid", "full"]
-ScorerMode = Literal["augment", "replace"]
 Profile = Literal["standard", "lossless", "classic"]
 BudgetStrategy = Literal["binary-search", "tiered"]
 ThinkingWay = Literal["auto", "append", "strip", "keep"]
 Pin = str | Callable[[Mapping[str, Any]], bool]
 """Selects messages: an id, `role:NAME`, or a predicate on the message."""
-SentenceScorer = Callable[[Sequence[str]], Sequence[float]]
-"""Scores sentences; a higher score is more worth keeping."""
 Pattern = str | re.Pattern[str]
 ROLES: Final = ("system", "developer", "user", "assistant", "tool", "function")
 """What the formats of providers are read as; messages may have roles of their own."""
@@ -130,15 +126,6 @@ class Options:
     """A version number that is copied into the provenance of every stand-in."""
     trace: bool = False
     """Report in `Result.decisions` what happened to every text, and why."""
-    classifier_mode: ClassifierMode = "hybrid"
-    """`hybrid` asks a classifier only about texts in which detectors find nothing; `full` about
-    all."""
-    entropy_scorer: SentenceScorer | None = None
-    """Scores the sentences of a text, for example by their surprisal under a language model."""
-    entropy_scorer_mode: ScorerMode = "augment"
-    """Whether these scores are combined with refold's own or replace them."""
-    ml_token_classifier: Callable[[str], Any] | None = None
-    """Says for each word of a text whether it stays, by returning `TokenVerdict`s."""
     strict_roles: bool = False
     """Raise `MessageError` for a role that no provider knows."""
     same_count: bool = False
@@ -179,8 +166,7 @@ class Options:
             raise ConfigError(f"format must be a name, got {self.format!r}")
         if self.model is not None and not (isinstance(self.model, str) and self.model):
             raise ConfigError(f"model must be a name, got {self.model!r}; leave it out for none")
-        for name in ("counter", "entropy_scorer", "ml_token_classifier"):
-            check_function(name, getattr(self, name))
+        check_function("counter", self.counter)
         object.__setattr__(self, "preserve", _roles(self.preserve))
         object.__setattr__(self, "preserve_patterns", _patterns(self.preserve_patterns))
         object.__setattr__(self, "pins", _pins(self.pins))
@@ -229,10 +215,6 @@ class Choices(TypedDict, total=False):
     observation_threshold: int | None
     source_version: int
     trace: bool
-    classifier_mode: ClassifierMode
-    entropy_scorer: SentenceScorer | None
-    entropy_scorer_mode: ScorerMode
-    ml_token_classifier: Callable[[str], Any] | None
     strict_roles: bool
     same_count: bool
     thinking: ThinkingWay
@@ -255,12 +237,7 @@ USED_BY: Final[Mapping[str, tuple[Profile, ...]]] = {
     "budget_strategy": ("classic",),
     "force_converge": ("classic", "standard"),
     "observation_threshold": ("classic",),
-    "classifier_mode": ("classic", "standard"),
-    "entropy_scorer": ("classic", "standard"),
-    "entropy_scorer_mode": ("classic", "standard"),
-    "ml_token_classifier": ("classic", "standard"),
     "summarizer": ("classic", "standard"),
-    "classifier": ("classic", "standard"),
     "on_event": ("classic", "standard"),
     "pass_seconds": ("classic", "standard"),
     "detectors": ("classic", "standard"),
@@ -337,8 +314,6 @@ _CHOICES = {
     "keep_duplicate": KeepDuplicate,
     "compression_depth": CompressionDepth,
     "budget_strategy": BudgetStrategy,
-    "classifier_mode": ClassifierMode,
-    "entropy_scorer_mode": ScorerMode,
 }
 _SWITCHES = (
     "force_converge",

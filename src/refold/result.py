@@ -106,14 +106,8 @@ class Compression:
     messages_contradicted: int = 0
     messages_pattern_preserved: int = 0
     messages_importance_preserved: int = 0
-    messages_llm_classified: int = 0
-    """Messages of which a classifier judged a text."""
-    messages_llm_preserved: int = 0
-    """Messages of which a text was kept because a classifier said so."""
     counter_failures: int = 0
     """Texts on which the caller's token counter failed; they were estimated instead."""
-    hook_failures: int = 0
-    """Texts on which a scorer or token classifier failed; refold's own rules were used instead."""
     decisions: tuple[TraceEntry, ...] = ()
     """What happened to each text, with `trace=True`."""
 
@@ -189,14 +183,11 @@ class BudgetReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RefusedAnswer:
-    """An answer of a model that a gate rejected."""
+    """An answer of a model that was not used, and which check refused it."""
 
-    gate: str
+    check: str
     why: str
-    missing: tuple[str, ...] = ()
-    """Facts of the text that the answer lost."""
-    text: str = field(default="", repr=False)
-    """The text that the answer was meant to replace."""
+    """In kinds and counts, never in words of the text or of the answer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -206,24 +197,22 @@ class ModelReport:
     asked: int = 0
     """Distinct texts that a model was asked about."""
     accepted: int = 0
-    """Answers that are used: they passed all gates, or keep more than the rules do."""
+    """Answers that are used: they passed all checks."""
     repaired: int = 0
     """Answers that are used after the facts they had lost were appended."""
     unused: int = 0
     """Answers that passed but are not used: with their mark they saved nothing, or the budget had
     no room for them."""
     refused: tuple[RefusedAnswer, ...] = ()
-    """Rejected answers and why, one entry per gate. A session keeps the latest 256, and as many
+    """Rejected answers and why, one entry per check. A session keeps the latest 256, and as many
     `failures`."""
     failures: tuple[str, ...] = ()
     """Errors and timeouts of the model's client."""
     calls: int = 0
     """Calls that were answered; cached answers do not count."""
     input_tokens: int = 0
-    """As the model's client reports them, else estimated."""
+    """As the model's client reports them."""
     output_tokens: int = 0
-    cost_usd: float = 0.0
-    """Known only if the summarizer reports it: see `refold.llm.summarizers.Accounting`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)

@@ -72,8 +72,8 @@ def content(result: Result, index: int = 0) -> str:
     return str(result.messages[index]["content"])
 
 
-def gates_of(result: Result) -> set[str]:
-    return {refused.gate for refused in report_of(result).refused}
+def checks_of(result: Result) -> set[str]:
+    return {refused.check for refused in report_of(result).refused}
 
 
 class Clerk:

@@ -1,4 +1,4 @@
-"""What becomes of an answer: accepted, asked for again, repaired, or refused by a gate."""
+"""What becomes of an answer: accepted, asked for again, repaired, or refused by a check."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from refold import ModelReport, RefusedAnswer
 from refold.llm.summarizers import Summary, SummaryRequest, Usage
 from tests.llm.notes import (
     FILLER,
+    checks_of,
     content,
     fold,
-    gates_of,
     note,
     notes,
     plainly,
@@ -26,15 +26,13 @@ FORBIDDEN = f"Never open the valve of pump 7 by hand. {FILLER}The gauge reads 50
 BAD_ANSWERS = {
     "not_empty": (note(7), " \n\t… "),
     "shorter": (note(7), note(7) + " " + FILLER),
-    "no_refusal": (note(7), "I'm sorry, but I can't help with that."),
+    "no_talk": (note(7), "I'm sorry, but I can't help with that."),
     "nothing_invented": (note(7), f"{short(7)} It costs 777 euros."),
-    "facts_present": (note(7), LOST),
     "same_language": (
         note(7),
         "Die Pumpe in der Halle 7 ist seit dem Mittag aus und der Zeiger steht auf 507 mm, "
         "das ist die Lage.",
     ),
-    "negations_kept": (FORBIDDEN, "Open the valve of pump 7 by hand; the gauge reads 507 mm."),
 }
 
 
@@ -44,7 +42,7 @@ class TestAccepted:
         result = fold(talk(note(7)), summarizer=model)
         assert content(result).startswith(f"[summary: {short(7)}")
         assert report_of(result) == ModelReport(
-            asked=1, accepted=1, calls=1, input_tokens=120, output_tokens=9, cost_usd=0.25
+            asked=1, accepted=1, calls=1, input_tokens=120, output_tokens=9
         )
         [request] = model.requests
         assert request.text == note(7)
@@ -82,34 +80,19 @@ class TestAccepted:
         assert "Use the red valve for pump 7; it is set to 507 mm." in content(result)
 
 
+DENSE = " ".join(f"Pump {n} reads {n + 5000} mm." for n in range(10, 40))
+
+
 class TestAskedOnceMore:
     def test_naming_the_missing_facts(self) -> None:
-        model = Scripted(LOST, short(7))
-        result = fold(talk(note(7)), summarizer=model)
-        assert content(result).startswith(f"[summary: {short(7)}")
+        model = Scripted("Each pump reads mm. " * 18, " ".join(DENSE.split()[:-1]))
+        result = fold(talk(DENSE), summarizer=model)
         first, second = model.requests
-        assert first.text == second.text == note(7)
+        assert first.text == second.text == DENSE
         assert first.must_keep == ()
-        assert second.must_keep == ("7", "507 mm")
-        report = report_of(result)
-        assert (report.asked, report.accepted, report.repaired) == (1, 1, 0)
-        [refused] = report.refused
-        assert (refused.gate, refused.missing) == ("facts_present", ("7", "507 mm"))
-        assert "507 mm" in refused.why
-        assert report.calls == 2
-        assert report.cost_usd == 2 * PAID.cost_usd
-
-    def test_a_function_reads_them_in_its_text(self) -> None:
-        asked: list[str] = []
-
-        def model(text: str) -> str:
-            asked.append(text)
-            return LOST if len(asked) == 1 else short(7)
-
-        fold(talk(note(7)), summarizer=model)
-        assert asked[0] == note(7)
-        assert asked[1].startswith(note(7))
-        assert asked[1].endswith("7; 507 mm")
+        assert second.must_keep[:2] == ("10", "5010 mm")
+        [refused] = report_of(result).refused[:1]
+        assert refused == RefusedAnswer(check="nothing_lost", why="60 numbers missing")
 
     def test_with_nothing_to_name_it_is_asked_for_less(self) -> None:
         model = Scripted(note(7) * 2, short(7))
@@ -125,77 +108,35 @@ class TestAskedOnceMore:
         assert report_of(result).accepted == 0
         assert result.messages == plainly(talk(note(7)))
 
+    @pytest.mark.parametrize("name", BAD_ANSWERS)
+    def test_a_bad_answer_is_refused_by_name(self, name: str) -> None:
+        text, answer = BAD_ANSWERS[name]
+        result = fold(talk(text), summarizer=Scripted(answer))
+        assert name in checks_of(result)
+        assert result.messages == plainly(talk(text))
 
-class TestRepaired:
+    @pytest.mark.parametrize("name", BAD_ANSWERS)
+    def test_once_then_a_better_answer_is_used(self, name: str) -> None:
+        text, answer = BAD_ANSWERS[name]
+        report = report_of(fold(talk(text), summarizer=Scripted(answer, short(7))))
+        assert report.accepted == 1
+
+
+class TestCompleted:
     def test_by_appending_what_is_missing(self) -> None:
-        result = fold(talk(note(7)), summarizer=Scripted(LOST))
-        assert f"{LOST}\n[kept: 7; 507 mm]" in content(result)
+        model = Scripted(LOST)
+        result = fold(talk(note(7)), summarizer=model)
+        assert f"{LOST}\n[kept: 507 mm]" in content(result)
         report = report_of(result)
         assert (report.asked, report.accepted, report.repaired) == (1, 0, 1)
-        assert [refused.gate for refused in report.refused] == ["facts_present"] * 2
-
-    def test_the_first_answer_if_the_second_is_worse(self) -> None:
-        result = fold(
-            talk(note(7)), summarizer=Scripted(LOST, "I'm sorry, I can't help with that.")
-        )
-        assert f"{LOST}\n[kept: 7; 507 mm]" in content(result)
-        assert report_of(result).repaired == 1
-
-    def test_or_if_there_is_no_second(self) -> None:
-        result = fold(talk(note(7)), summarizer=Scripted(LOST, ValueError("no network")))
-        assert f"{LOST}\n[kept: 7; 507 mm]" in content(result)
-        report = report_of(result)
-        assert (report.asked, report.repaired) == (1, 1)
-        assert report.failures == ("ValueError: no network",)
+        assert len(model.requests) == 1
+        assert report.refused == ()
 
     def test_a_lost_no_comes_back_word_for_word(self) -> None:
-        result = fold(
-            talk(FORBIDDEN), summarizer=Scripted("The valve of pump 7; the gauge reads 507 mm.")
-        )
+        answer = "Open the valve of pump 7 by hand; the gauge reads 507 mm."
+        result = fold(talk(FORBIDDEN), summarizer=Scripted(answer))
         assert "Never open the valve of pump 7 by hand." in content(result)
         assert report_of(result).repaired == 1
-
-    def test_a_no_of_which_nothing_is_said_comes_back_too(self) -> None:
-        text = f"{note(7)} Do not bring the dog."
-        result = fold(talk(text), summarizer=Scripted(short(7)))
-        assert "not bring the dog" in content(result)
-
-    def test_not_if_it_is_no_longer_shorter(self) -> None:
-        dense = " ".join(f"Pump {n} reads {n + 500} mm." for n in range(20))
-        result = fold(talk(dense), summarizer=Scripted(FILLER * 2))
-        assert report_of(result).repaired == 0
-        assert result.messages == plainly(talk(dense))
-
-    def test_not_if_something_was_invented(self) -> None:
-        result = fold(talk(note(7)), summarizer=Scripted("The pump costs 777 euros."))
-        assert report_of(result).repaired == 0
-        assert {"nothing_invented", "facts_present"} <= gates_of(result)
-        assert result.messages == plainly(talk(note(7)))
-
-
-@pytest.mark.parametrize("gate", BAD_ANSWERS)
-class TestRefused:
-    def test_by_the_gate_and_the_report_says_so(self, gate: str) -> None:
-        text, answer = BAD_ANSWERS[gate]
-        model = Scripted(answer)
-        result = fold(talk(text), summarizer=model)
-        assert gate in gates_of(result)
-        assert len(model.requests) == 2
-        report = report_of(result)
-        assert (report.asked, report.accepted, report.failures) == (1, 0, ())
-        assert all(isinstance(refused, RefusedAnswer) and refused.why for refused in report.refused)
-        assert all(refused.text and refused.text in text for refused in report.refused)
-        if not report.repaired:
-            assert result.messages == plainly(talk(text))
-
-    def test_once_then_a_better_answer_is_used(self, gate: str) -> None:
-        text, answer = BAD_ANSWERS[gate]
-        good = {
-            FORBIDDEN: "Never open the valve of pump 7 by hand; the gauge reads 507 mm.",
-        }.get(text, short(7))
-        result = fold(talk(text), summarizer=Scripted(answer, good))
-        assert gate in gates_of(result)
-        assert report_of(result).accepted + report_of(result).repaired == 1, report_of(result)
 
 
 class TestTooLongOnceTagged:
@@ -211,26 +152,6 @@ class TestTooLongOnceTagged:
         assert result.messages == plainly(talk(note(7)), counter=len)
         assert content(result).startswith("[summary: ")
 
-    def test_a_repair_that_is_not_used_is_not_counted(self) -> None:
-        text = f"Never open the valve of pump 7. {note(7)}"
-        almost = note(7).replace(" and for those who stayed", "")
-        result = fold(talk(text), summarizer=Scripted(almost), counter=len)
-        assert "negations_kept" in gates_of(result)
-        assert (report_of(result).repaired, report_of(result).unused) == (0, 1)
-        assert result.messages == plainly(talk(text), counter=len)
-
-    def test_then_the_token_classifier_is_asked_before_that(self) -> None:
-        from refold import TokenVerdict
-
-        def keep_numbers(text: str) -> list[TokenVerdict]:
-            return [TokenVerdict(w, any(map(str.isdigit, w))) for w in text.split()]
-
-        model = Scripted(note(7)[:-1])
-        result = fold(
-            talk(note(7)), summarizer=model, ml_token_classifier=keep_numbers, counter=len
-        )
-        assert content(result).startswith("[summary: 7 507")
-
     def test_around_code_too(self) -> None:
         text = f"{note(7)}\n```python\nprint(1)\n```"
         result = fold(talk(text), summarizer=Scripted(note(7)[:-1]), counter=len)
@@ -240,16 +161,9 @@ class TestTooLongOnceTagged:
 
 
 class TestUsage:
-    def test_all_answers_are_charged_the_refused_ones_too(self) -> None:
-        def charged(text: str, cost: float) -> Summary:
-            return Summary(
-                text=text, usage=Usage(calls=1, input_tokens=10, output_tokens=2, cost_usd=cost)
-            )
-
-        model = Scripted(charged(LOST, 0.25), charged(short(7), 0.5))
-        report = report_of(fold(talk(note(7)), summarizer=model))
-        assert (report.calls, report.input_tokens, report.output_tokens) == (2, 20, 4)
-        assert report.cost_usd == 0.75
+    def test_all_answers_are_counted_the_refused_ones_too(self) -> None:
+        report = report_of(fold(talk(note(7)), summarizer=Scripted("", short(7))))
+        assert report.calls == 2
 
     def test_the_usage_of_an_error_counts(self) -> None:
         class CostlyError(Exception):
@@ -267,5 +181,4 @@ class TestUsage:
 
         report = report_of(fold(notes(6), summarizer=Model()))
         assert (report.asked, report.accepted, report.repaired) == (6, 3, 3)
-        assert len(report.refused) == 6
-        assert report.calls == 9
+        assert report.calls == 6

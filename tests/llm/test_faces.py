@@ -11,7 +11,6 @@ import pytest
 from refold import (
     ConfigError,
     MemoryStore,
-    create_escalating_summarizer,
     create_summarizer,
     uncompress,
 )
@@ -61,7 +60,6 @@ SUMMARIZERS: dict[str, Any] = {
     "summarizer that never waits": Blocking(),
     "create_summarizer": create_summarizer(sum_up),
     "create_summarizer, async": create_summarizer(sum_up_later),
-    "create_escalating_summarizer": create_escalating_summarizer(sum_up_later),
 }
 
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from refold import ModelReport, Result
 from refold.llm.summarizers import OpenAISummarizer
 from tests.classic import Compressor, acompress
 from tests.conversations import Conversation
-from tests.llm.notes import checked, content, fold, gates_of, plainly, report_of, talk
+from tests.llm.notes import checked, checks_of, content, fold, plainly, report_of, talk
 from tests.llm.summarizers.contract import run
 from tests.model_server import (
     Behaviour,
@@ -29,7 +27,6 @@ from tests.model_server import (
     slow,
     summarize_well,
 )
-from tests.patience import FOR_EVER
 
 TEXT = (
     "The ferry leaves at 9:40 from pier 12. It was a long day and all of us were glad when the "
@@ -52,7 +49,7 @@ def fold_over(
 ) -> tuple[Result, int]:
     """Fold with a server that follows a script; return the result and how often it was asked."""
     with ModelServer(*script, otherwise=otherwise) as server:
-        model = OpenAISummarizer("test", base_url=server.openai_url, timeout_seconds=FOR_EVER)
+        model = OpenAISummarizer("test", base_url=server.openai_url)
         result = fold(messages, summarizer=model)
         return result, len(server.asked)
 
@@ -67,7 +64,6 @@ class TestGoesWell:
             pytest.param((rate_limited("0.1"), rate_limited("0")), 3, id="429 twice"),
             pytest.param((broken(500),), 2, id="500"),
             pytest.param((broken(503), rate_limited("0")), 3, id="503, then 429"),
-            pytest.param((breaks_off,), 2, id="half of the JSON"),
         ],
     )
     def test_in_the_end(self, script: tuple[Behaviour, ...], requests: int) -> None:
@@ -81,18 +77,18 @@ class TestGoesWell:
         assert asked == requests
 
     @pytest.mark.parametrize(
-        ("first", "gate"),
+        ("first", "name"),
         [
             (is_empty, "not_empty"),
-            (refuses, "no_refusal"),
+            (refuses, "no_talk"),
             (rambles, "shorter"),
             (hallucinates, "nothing_invented"),
         ],
     )
-    def test_when_asked_again(self, first: Behaviour, gate: str) -> None:
+    def test_when_asked_again(self, first: Behaviour, name: str) -> None:
         result, asked = fold_over(first)
         assert content(result).startswith(f"[summary: {GOOD}")
-        assert gate in gates_of(result)
+        assert name in checks_of(result)
         assert report_of(result).accepted == 1
         assert asked == report_of(result).calls == 2
 
@@ -101,28 +97,24 @@ class TestGoesWell:
             model = OpenAISummarizer("test", base_url=server.openai_url)
             fold(ASKED, summarizer=model)
             assert server.asked[1].data == TEXT
-            assert all(
-                fact in server.asked[1].user.partition("data>>>")[2]
-                for fact in ("9:40", "12", "18 euros")
-            )
 
 
 class TestGoesWrong:
     @pytest.mark.parametrize(
-        ("always", "gate"),
+        ("always", "name"),
         [
             (is_empty, "not_empty"),
-            (refuses, "no_refusal"),
+            (refuses, "no_talk"),
             (rambles, "shorter"),
             (hallucinates, "nothing_invented"),
         ],
     )
-    def test_an_answer_is_refused_twice(self, always: Behaviour, gate: str) -> None:
+    def test_an_answer_is_refused_twice(self, always: Behaviour, name: str) -> None:
         result, asked = fold_over(otherwise=always)
         assert result.messages == plainly(ASKED)
         report = report_of(result)
         assert (report.asked, report.accepted, report.repaired) == (1, 0, 0)
-        assert gate in gates_of(result)
+        assert name in checks_of(result)
         assert asked == report.calls == 2
         assert report.failures == ()
 
@@ -133,7 +125,7 @@ class TestGoesWrong:
             pytest.param(broken(500), "InternalServerError", 3, id="500"),
             pytest.param(broken(401), "AuthenticationError", 1, id="401"),
             pytest.param(broken(404), "NotFoundError", 1, id="404"),
-            pytest.param(breaks_off, "ConnectionError", 3, id="half of the JSON"),
+            pytest.param(breaks_off, "ConnectionError", 1, id="half of the JSON"),
             pytest.param(is_html, "AnswerError", 1, id="HTML"),
             pytest.param(is_cut_off, "AnswerError", 1, id="cut off"),
             pytest.param(refuses_formally, "AnswerError", 1, id="formal refusal"),
@@ -147,17 +139,6 @@ class TestGoesWrong:
         [failure] = report.failures
         assert failure.startswith(f"{error}: ")
         assert asked == requests
-
-    def test_it_is_too_slow(self) -> None:
-        with ModelServer(otherwise=slow(FOR_EVER)) as server:
-            model = OpenAISummarizer("test", base_url=server.openai_url, timeout_seconds=0.5)
-            result = fold(ASKED, summarizer=model)
-            while len(server.asked) < 3:  # it may read a request after its sender has given up
-                time.sleep(0.001)
-        assert result.messages == plainly(ASKED)
-        [failure] = report_of(result).failures
-        assert failure.startswith("APITimeoutError")
-        assert len(server.asked) == 3
 
     def test_nobody_is_there(self) -> None:
         with ModelServer() as server:
@@ -181,14 +162,14 @@ class TestGoesWrong:
 class TestSome:
     def test_of_many_texts_some_fare_better(self) -> None:
         messages = talk(*(TEXT.replace("12", str(n)) for n in range(20, 28)))
-        with ModelServer(broken(500), rate_limited("0"), breaks_off, refuses) as server:
+        with ModelServer(broken(500), rate_limited("0"), refuses) as server:
             model = OpenAISummarizer("test", base_url=server.openai_url)
             result = fold(messages, summarizer=model)
             assert server.most_at_once <= 4
         report = report_of(result)
         assert (report.asked, report.accepted, report.failures) == (8, 8, ())
         assert report.calls == 9
-        assert {"no_refusal", "facts_present"} <= {refused.gate for refused in report.refused}
+        assert "no_talk" in {refused.check for refused in report.refused}
 
     def test_asynchronously_the_same(self) -> None:
         with ModelServer() as server:

@@ -1,4 +1,4 @@
-"""A kind of value is spelled once: it is protected, a fact, asked for by gates, and redacted."""
+"""A kind of value is spelled once: it is protected, a fact, asked for by checks, and redacted."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from refold import classify
-from refold.llm.gates._values import read_values
 from refold.scan.facts import extract_facts
 from refold.scan.patterns import compact_iban, find_ibans, trim_url
 from refold.scan.redaction import hide_secrets
+from refold.scan.values import values_of
 
 IBANS = (
     "DE89 3704 0044 0532 0130 00",
@@ -33,8 +33,8 @@ def test_an_iban_is_the_same_to_everyone(iban: str) -> None:
 
 @pytest.mark.parametrize("iban", IBANS)
 def test_an_iban_is_one_value_however_it_is_written(iban: str) -> None:
-    written, compact = read_values(f"to {iban}."), read_values(f"to {compact_iban(iban)}.")
-    assert [value.normal for value in written] == [value.normal for value in compact]
+    written, compact = values_of(f"to {iban}."), values_of(f"to {compact_iban(iban)}.")
+    assert [value.forms for value in written] == [value.forms for value in compact]
 
 
 @pytest.mark.parametrize("iban", IBANS)

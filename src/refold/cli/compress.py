@@ -183,7 +183,7 @@ def _tell_model(report: ModelReport, name: str) -> str:
     used = report.accepted + report.repaired
     asked = "1 text" if report.asked == 1 else f"{report.asked:,} texts"
     said = f"{clean(name)} was asked about {asked}: {used:,} answers used"
-    gates = Counter(answer.gate for answer in report.refused)
+    gates = Counter(answer.check for answer in report.refused)
     if gates:
         named = ", ".join(f"{gate.replace('_', ' ')} {count}" for gate, count in gates.items())
         said += f", {gates.total():,} refused ({named})"

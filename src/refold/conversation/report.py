@@ -56,7 +56,7 @@ def _budget(data: Mapping[str, Any] | None) -> BudgetReport | None:
 def _model(data: Mapping[str, Any] | None) -> ModelReport | None:
     if data is None:
         return None
-    refused = tuple(RefusedAnswer(**{**r, "missing": tuple(r["missing"])}) for r in data["refused"])
+    refused = tuple(RefusedAnswer(**r) for r in data["refused"])
     return ModelReport(**{**data, "refused": refused, "failures": tuple(data["failures"])})
 
 

@@ -27,7 +27,7 @@ from refold.stores.base import Store
 
 _VERSION: Final = 5
 """The format version; states of older versions cannot be read."""
-HOOKS: Final = ("counter", "entropy_scorer", "ml_token_classifier")
+HOOKS: Final = ("counter",)
 """Options that are functions: they cannot be saved and must be given again."""
 _KEY_PREFIX: Final = "refold:session:"
 _LIST_PREFIX: Final = "refold:list:"

@@ -29,7 +29,7 @@ from refold.result import M
 from refold.stores.base import Store
 from refold.stores.memory import MemoryStore
 
-_GIVEN_AGAIN: Final = ("summarizer", "classifier", "detectors", "codecs", "kinds", "rules")
+_GIVEN_AGAIN: Final = ("summarizer", "detectors", "codecs", "kinds", "rules")
 """What is not saved with a session and must be passed again to `resume`."""
 
 
@@ -242,8 +242,8 @@ class Session(Generic[M]):
     ) -> Self:
         """Resume a saved session; it continues byte for byte as if it had never stopped.
 
-        Functions and models cannot be saved: a counter, scorer, summarizer or classifier that was
-        given must be given again. Other choices replace those that were saved. `StoreError` if
+        Functions and models cannot be saved: a counter or a summarizer that was given
+        must be given again. Other choices replace those that were saved. `StoreError` if
         anything that was saved is missing or not as it was.
         """
         helpers, others = split_helpers(choices)

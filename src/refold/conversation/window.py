@@ -42,7 +42,6 @@ _NOT_USED: Final[Mapping[str, str]] = {
     "strict": "give strict to the manager itself",
     "model": "give model to the manager itself",
     "counter": "give counter to the manager itself",
-    "classifier_mode": "a window asks no classifier",
     "trace": "what was done stands in FitResult.steps and in the ids beside it",
 }
 """The options of which a window makes no use, and what does their work."""

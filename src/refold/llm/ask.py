@@ -12,17 +12,13 @@ from typing import Any, Generic, Self, TypeVar
 from refold.checks import check_number
 from refold.errors import describe
 from refold.events import Event, EventKind, Listener
-from refold.llm.classify import Classifier, Verdict, expect_verdict
 from refold.llm.summarizers.base import Summarizer, Usage, usage_of
-from refold.llm.summarizers.limited import Limiter
 from refold.result import ModelReport, RefusedAnswer
 from refold.scan.tokens.counter import ForgivingCounter, TokenCounter
 from refold.scan.tokens.estimate import estimate_tokens
 
 T = TypeVar("T")
 
-_MAX_JUDGING = 4
-"""Questions to the classifier at once; it is asked about many short texts. A guess."""
 _MAX_WAITING = 256
 """How many unused answers are kept for the next fold, which asks about few texts at a time."""
 _MAX_TOLD = 256
@@ -31,27 +27,24 @@ _MAX_TOLD = 256
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Questions:
-    """Texts that a model should judge, or write shorter; each distinct text once."""
+    """Texts that a model should write shorter; each distinct text once."""
 
-    judge: tuple[str, ...] = ()
     write: tuple[str, ...] = ()
     contexts: Mapping[str, str] = field(default_factory=dict[str, str])
-    """What a text to write is, for some of them."""
-    rules: Mapping[str, str] = field(default_factory=dict[str, str])
-    """What the rules would write for some of these texts: an answer that lacks facts has to be
-    better than that; of other texts it must not lack any."""
-    stretches: frozenset[str] = frozenset()
-    """Those of these texts that are many messages: their answers are checked line by line."""
+    """What a text is, for some of them."""
+    rooms: Mapping[str, int] = field(default_factory=dict[str, int])
+    """The most tokens that an answer may take, for some: it then need not have all values."""
+    is_free: bool = False
+    """Whether the prompt is the caller's own: an answer may leave out and reshape what it likes."""
 
     def __len__(self) -> int:
-        return len(self.judge) + len(self.write)
+        return len(self.write)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answers:
-    """What a model said and the gates let through; a text that is not there has no answer."""
+    """What a model wrote and the checks let through; a text that is not there has no answer."""
 
-    judged: Mapping[str, Verdict] = field(default_factory=dict[str, Verdict])
     written: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
@@ -91,7 +84,6 @@ class Tally:
                 calls=report.calls,
                 input_tokens=report.input_tokens,
                 output_tokens=report.output_tokens,
-                cost_usd=report.cost_usd,
             ),
         )
 
@@ -126,46 +118,38 @@ class Tally:
             calls=self.usage.calls,
             input_tokens=self.usage.input_tokens,
             output_tokens=self.usage.output_tokens,
-            cost_usd=self.usage.cost_usd,
         )
 
 
 class Asker:
-    """Puts questions to a summarizer and a classifier; safe to share between threads and loops."""
+    """Puts questions to a summarizer; safe to share between threads and loops."""
 
     def __init__(
         self,
         *,
         summarizer: Summarizer | None = None,
-        classifier: Classifier | None = None,
         count_tokens: TokenCounter,
         pass_seconds: float | None = None,
         listener: Listener | None = None,
     ) -> None:
         self.summarizer = summarizer
-        self.classifier = classifier
         self._count_tokens = ForgivingCounter(count_tokens, estimate_tokens)
         if pass_seconds is not None:
             check_number("pass_seconds", pass_seconds)
         self._pass_seconds = pass_seconds
         self._listener = listener
-        self._judging = Limiter(_MAX_JUDGING)
 
     @property
     def is_enabled(self) -> bool:
         """Whether there is a model to ask."""
-        return self.summarizer is not None or self.classifier is not None
+        return self.summarizer is not None
 
     async def answer(self, questions: Questions, tally: Tally) -> Answers:
         """Answer all questions at once; what is not answered in time has no answer."""
-        judged: dict[str, Verdict] = {}
         written: dict[str, str] = {}
-        jobs = [
-            *(self._judge(text, judged, tally) for text in questions.judge),
-            *(self._write(text, questions, written, tally) for text in questions.write),
-        ]
+        jobs = [self._write(text, questions, written, tally) for text in questions.write]
         await self._settle(jobs, tally)
-        return Answers(judged=judged, written=written)
+        return Answers(written=written)
 
     async def _settle(self, jobs: list[Coroutine[Any, Any, str]], tally: Tally) -> None:
         """Run all jobs to their end or to the deadline; no task is left running in any case.
@@ -206,28 +190,12 @@ class Asker:
         if self._listener is not None:
             self._listener(Event(kind=kind, done=done, total=total, detail=detail))
 
-    async def _judge(self, text: str, judged: dict[str, Verdict], tally: Tally) -> str:
-        from refold.scan.redaction import hide_secrets  # only for who has a classifier
-
-        assert self.classifier is not None, "nothing is judged without a classifier"
-        tally.asked += 1
-        await self._judging.slots.acquire()
-        try:
-            verdict = expect_verdict(await self.classifier.classify(hide_secrets(text)))
-        except BaseException as error:  # noqa: BLE001 - a model's client may raise anything
-            return _failure(error, tally)
-        finally:
-            self._judging.slots.release()
-        tally.accepted += 1
-        judged[text] = verdict
-        return ""
-
     async def _write(
         self, text: str, questions: Questions, written: dict[str, str], tally: Tally
     ) -> str:
-        # The gates compile many patterns; a caller that never asks a model need not load them.
+        # The checks compile many patterns; a caller that never asks a model need not load them.
+        from refold.llm.checks import Source
         from refold.llm.dialogue import dialogue
-        from refold.llm.gates import Source
 
         assert self.summarizer is not None, "nothing is written without a summarizer"
         tally.asked += 1
@@ -250,12 +218,17 @@ class Asker:
 
 
 def _failure(error: BaseException, tally: Tally) -> str:
-    """Note what a model's client raised, which may be anything; let through what ends the run."""
+    """Note what a model's client raised, which may be anything; let through what ends the run.
+
+    It may quote the request or the key; neither is shown.
+    """
+    from refold.scan.redaction import hide_secrets  # only for who asks a model
+
     task = asyncio.current_task()
     is_ours = isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling()
     if is_ours or isinstance(error, KeyboardInterrupt | SystemExit | GeneratorExit):
         raise error
-    problem = describe(error)
+    problem = hide_secrets(describe(error))
     tally.failures.append(problem)
     tally.usage += usage_of(error)
     return problem

@@ -40,7 +40,7 @@ from refold.scan.structure import is_json
 from refold.scan.values import Stated, values_of
 
 _WORD: Final = re.compile(r"\w+")
-_STEM: Final = 5
+_STEM: Final = 4
 """Words that begin with the same letters are forms of one word."""
 _MOST_LOOKUPS: Final = 200
 """So many phrases of an answer are looked for in its source; it keeps the work linear."""
@@ -223,6 +223,13 @@ def same_language(source: Source, answer: str) -> str:
     return "it is in another language" if ours and theirs and ours != theirs else ""
 
 
+def on_topic(source: Source, answer: str) -> str:
+    """Refuse what hardly has a word of its source, or only one that somebody wants repeated."""
+    ours, theirs = source.sentences.all_stems, set(stems_of(answer))
+    least = max(len(theirs) / 3, min(3, len(ours)))
+    return "" if len(ours & theirs) >= least else "it is about something else"
+
+
 def json_stays(source: Source, answer: str) -> str:
     """Refuse what is not JSON for what is."""
     is_lost = is_json(source.text) and not is_json(answer)
@@ -260,6 +267,7 @@ CHECKS: Final[dict[str, Check]] = {
         stays_in_place,
         plain_letters,
         same_language,
+        on_topic,
         json_stays,
         nothing_invented,
     )
@@ -332,6 +340,7 @@ class Sentences:
     def __init__(self, text: str) -> None:
         self.texts = list(dict.fromkeys(pieces(text)))
         self.stems = [frozenset(stems_of(one)) for one in self.texts]
+        self.all_stems = frozenset[str]().union(*self.stems)
         self.noes = [len(find_no(one.casefold())) for one in self.texts]
         self._places: dict[str, list[int]] = {}
         for place, stems in enumerate(self.stems):
@@ -375,6 +384,8 @@ def complete(
             return None
         missing += refusal.missing
     facts = _widest(missing)
+    if facts and is_json(source.text):  # with a line more it would be none
+        return None
     if room is None:
         whole = answer + kept_facts(facts) if facts else answer
         return None if shorter(source, whole) else whole

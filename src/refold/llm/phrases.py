@@ -149,11 +149,11 @@ SMALL_WORDS: Final = {
     language: frozenset(words.split())
     for language, words in {
         "English": "the of and to is was that it for with are this be by from were has have which",
-        "German": "der die und das ist nicht den von zu mit sich des auf für dem ein eine wird sind",
+        "German": "der die und das ist nicht den von zu mit sich des auf für dem ein eine wird",
         "French": "le les et des est une que dans pour pas sur qui avec au du sont cette il nous",
         "Spanish": "el los y las del una por con para es se lo como más está pero sus fue son hay",
         "Portuguese": "o os e do da em um uma não com para dos das mais foi são ao pelo ele isso",
-        "Italian": "il di che è per non una sono con della del gli dei alla nel le anche più questo",
+        "Italian": "il di che è per non una sono con della del gli dei alla nel le anche più",
         "Dutch": "de het een van en is dat niet te op zijn voor met wordt er aan ook door naar bij",
         "Polish": "w na się nie jest że do z to jak po są dla przez od ale tego tym przed oraz",
         "Swedish": "och att det som på är av för den med inte till ett har om kan var från eller",

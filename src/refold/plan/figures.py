@@ -83,7 +83,6 @@ def _count_messages(plan: Plan) -> dict[str, Any]:
         counts[_counter_of({action for action, _ in fate})] += count
         counts["messages_pattern_preserved"] += count * _has_reason(fate, "pattern:")
         counts["messages_importance_preserved"] += count * _has_reason(fate, "importance:")
-        counts["messages_llm_preserved"] += count * _has_reason(fate, "llm_preserved:")
     return dict(counts)
 
 

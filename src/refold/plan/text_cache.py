@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Iterable
 from typing import Final, TypeVar
 
 from refold.classic.reader import Reader
-from refold.classic.sentences import char_budget
 from refold.codecs import CachedCodecTable
 from refold.llm.ask import Answers, Questions
-from refold.llm.classify import Verdict
 from refold.messages.folds import Fold
-from refold.messages.message import Message
 from refold.messages.token_count import CountedTexts
 from refold.notation.spelling import CLASSIC, Spelling
-from refold.plan.hooks import Hooks
 from refold.plan.tables import OWN_TABLES, Tables
 
 T = TypeVar("T")
@@ -37,8 +33,6 @@ class TextCache:
         *,
         spelling: Spelling = CLASSIC,
         tables: Tables = OWN_TABLES,
-        hooks: Hooks | None = None,
-        may_judge: bool = False,
         may_write: bool = False,
         keeps_sentences: bool = True,
         before: TextCache | None = None,
@@ -50,8 +44,6 @@ class TextCache:
         """Detectors, kinds and rules; use `codecs` for the codecs, which are cached."""
         self.codecs = CachedCodecTable(tables.codecs)
         """Re-encodes texts, each once."""
-        self.hooks: Final = hooks or Hooks()
-        self.may_judge = may_judge
         self._may_write = may_write
         self.reader: Final[Reader] = Reader(
             tokens,
@@ -61,17 +53,15 @@ class TextCache:
             before=before.reader if before is not None else None,
         )
         """Reads texts for the rules."""
-        self._judged: dict[str, Verdict | None] = {}
         self._written: dict[str, str | None] = {}
-        self._to_judge: dict[str, None] = {}
         self._to_write: dict[str, None] = {}
         self._stretches: dict[str, str] = {}
         self._told: dict[str, tuple[str, ...]] = {}
 
     @property
     def can_ask(self) -> bool:
-        """Whether a model or a hook of the caller may write what is left of a text."""
-        return self._may_write or self.hooks.keeps_tokens
+        """Whether a model may write what is left of a text."""
+        return self._may_write
 
     @property
     def looks(self) -> int:
@@ -96,21 +86,9 @@ class TextCache:
         self.reader.keep_only(texts)
         self.tokens.keep_only(texts | self.reader.stand_ins)
         self.codecs.keep_only(texts)
-        self._judged = _latest(self._judged)
         self._written = _latest(self._written)
         self._stretches = _only(self._stretches, self._written)
         self._told = _latest(self._told)
-
-    def judgement(self, text: str) -> Verdict | None:
-        """Return what a classifier said of *text*; note the question if it was not asked."""
-        if self.may_judge and text not in self._judged:
-            self._to_judge[text] = None
-        return self._judged.get(text)
-
-    def count_judged(self, messages: Sequence[Message]) -> int:
-        """Count the messages with a text that a classifier has judged."""
-        judged = {text for text, judgement in self._judged.items() if judgement is not None}
-        return sum(any(part.text in judged for part in m.parts) for m in messages) if judged else 0
 
     @property
     def has_writer(self) -> bool:
@@ -118,7 +96,7 @@ class TextCache:
         return self._may_write or bool(self._written)
 
     def written(self, text: str) -> str | None:
-        """Return what a model wrote for *text*, past the gates; note the question if not asked."""
+        """Return what a model wrote for *text*, past the checks; note the question if not asked."""
         if self._may_write and text not in self._written:
             self._to_write[text] = None
         return self._written.get(text)
@@ -138,28 +116,14 @@ class TextCache:
         return {text for stand_in in shown for text in self._told.get(stand_in, ())}
 
     def take_questions(self) -> Questions:
-        """Return the questions noted since the last call; judging comes before writing."""
-        judge, write = tuple(self._to_judge), tuple(self._to_write)
-        self._to_judge.clear()
+        """Return the questions noted since the last call."""
+        write = tuple(self._to_write)
         self._to_write.clear()
-        # Texts that are judged worth keeping need no summary.
-        if judge:
-            return Questions(judge=judge)
-        return Questions(
-            write=write,
-            rules={text: self._by_rules(text) for text in write},
-            stretches=frozenset(self._stretches).intersection(write),
-        )
-
-    def _by_rules(self, text: str) -> str:
-        """Return the text that the rules have for *text*, to which an answer is compared."""
-        if text in self._stretches:
-            return self._stretches[text]
-        return self.reader.summary([text], char_budget(len(text)))
+        rooms = {t: self.tokens(self._stretches[t]) for t in write if t in self._stretches}
+        return Questions(write=write, rooms=rooms)
 
     def learn(self, questions: Questions, answers: Answers) -> None:
         """Store the answers; a question without one is not asked again."""
-        self._judged.update((text, answers.judged.get(text)) for text in questions.judge)
         self._written.update((text, answers.written.get(text)) for text in questions.write)
 
 

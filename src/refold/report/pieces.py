@@ -70,7 +70,6 @@ _FAMILIES: Final[Mapping[str, str]] = {
     "contradicted": "corrected by a later message",
     "corrects": "corrects {}",
     "pattern": "matches {}",
-    "llm_preserved": "a model says: {}",
     "recoded": "the same data, shorter ({})",
     "excerpt": "the most useful parts are kept ({})",
     "digest": "part of one digest of the oldest messages ({})",

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from itertools import product
-from typing import Any, Final
+from typing import Final
 
-from refold.options import ScorerMode
 from refold.scan.patterns import (
     CAMEL,
     CONSONANTS,
@@ -240,32 +238,3 @@ def _score(text: str, start: int, end: int, may_stress: Callable[[int, int], boo
     if text[start : start + 3] in FILLER_HEADS and is_filler(text, start, end):
         score += FILLER_PENALTY
     return score
-
-
-def mix_scores(own: Sequence[float], given: Sequence[Any], mode: ScorerMode) -> list[float] | None:
-    """Combine our scores with those given, sentence by sentence.
-
-    Returns nothing if the given ones cannot be used: another number of them, or no numbers at all.
-    They come from a caller's function, so nothing is taken for granted about them.
-    """
-    if len(own) != len(given) or not all(_is_number(score) for score in given):
-        return None
-    numbers = [float(score) for score in given]
-    if mode == "replace":
-        return numbers
-    return [
-        _SCALE * (_OWN_SHARE * mine + (1 - _OWN_SHARE) * theirs)
-        for mine, theirs in zip(normalize(own), normalize(numbers), strict=True)
-    ]
-
-
-def _is_number(score: object) -> bool:
-    return isinstance(score, int | float) and not isinstance(score, bool) and math.isfinite(score)
-
-
-def normalize(scores: Sequence[float]) -> list[float]:
-    """Stretch scores to the range from 0 to 1; equal scores are all 0.5."""
-    low, high = min(scores, default=0.0), max(scores, default=0.0)
-    if high == low:
-        return [0.5] * len(scores)
-    return [(score - low) / (high - low) for score in scores]

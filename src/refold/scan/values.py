@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -27,8 +27,9 @@ _FACTORS: Final = dict(
 _MONTHS: Final = {
     prefix: number
     for number, prefixes in enumerate(
-        "jan ene gen янв|feb fev fév фев|mar mär мар|apr abr avr апр|may mai mag мая|jun jui giu"
-        " июн|jul lug июл|aug ago aoû авг|sep set сен|oct okt out ott окт|nov ноя|dec dez dic déc дек"
+        "jan ene gen янв|feb fev fév фев|mar mär мар|apr abr avr апр|may mai mag мая|"
+        "jun jui giu июн|jul lug июл|aug ago aoû авг|sep set сен|oct okt out ott окт|nov ноя|"
+        "dec dez dic déc дек"
         .split("|"), start=1,
     )
     for prefix in prefixes.split()
@@ -42,8 +43,8 @@ _TIME: Final = re.compile(r"([0-9]{1,2})(?:[^0-9]{1,3}([0-9]{2})(?::([0-9]{2}))?
 _LASTING: Final = str.maketrans("", "", "间間钟鐘")
 """What 3日間 and 15分钟 say more than 3日 and 15分: that it lasts."""
 _TO: Final = re.compile(
-    r" ?(?:to|and|or|of|out of|until|bis|und|oder|von|auf|statt|à|et|ou|sur|al?|y|e|→|–|-|~|至|到) ?"
-    r"|[ \u00a0]"
+    r" ?(?:to|and|or|of|out of|until|bis|und|oder|von|auf|statt|à|et|ou|sur|al?|y|e|→|–|-|~|至|到)"
+    r" ?|[ \u00a0]"
 )
 _LONGEST_TO: Final = 12
 """Between numbers that share a unit, a month or thousands: 12 to 40 ms, 9–11 September, 23 400."""
@@ -254,7 +255,7 @@ def _path(written: str) -> Value:
     return Value("path", written, (normal,), tuple(end for end in ends if not end.isdecimal()))
 
 
-_READERS: Final = {
+_READERS: Final[dict[str, Callable[[str], Value]]] = {
     "number": _number,
     "date": _date,
     "time": _time,

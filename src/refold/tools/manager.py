@@ -42,8 +42,8 @@ class CompressionManager:
 
     `compress` and `acompress` put a `compressed_content` beside the unchanged `content` of the
     messages given; `view` returns what to send. With *generate* (chat messages to text), *model*
-    (a name such as `openai:gpt-5-mini`) or *summarizer* a model writes the short form and the gates
-    check it; without one the engine's own means are used. Results that the model has not seen yet,
+    (a name such as `openai:gpt-5-mini`) or *summarizer* a model writes the short form and it is
+    checked; without one the engine's own means are used. Results that the model has not seen yet,
     failed results and small ones stay as they are. Safe to share between threads and tasks.
     """
 
@@ -67,7 +67,7 @@ class CompressionManager:
         self._shortener = Shortener(
             options=chosen,
             count=count,
-            summarizer=None if asked is None else build_summarizer(asked, chosen, count),
+            summarizer=None if asked is None else build_summarizer(asked, chosen),
             text_store=None
             if chosen.store is None
             else TextStore(chosen.store, chosen.conversation),

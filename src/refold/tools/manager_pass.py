@@ -234,7 +234,6 @@ def _note(candidate: Candidate, outcome: Outcome) -> ItemReport:
         status=outcome.status,
         by=outcome.by if outcome.status == "compressed" else "",
         reason=outcome.reason,
-        missing=outcome.missing,
         chars_before=len(found.text),
         chars_after=len(found.text),
         tokens_before=candidate.shown_tokens,

@@ -132,11 +132,6 @@ class ManagerOptions:
     """How long one call of the model may take."""
     max_concurrent: int | Limiter = 4
     """Calls under way at once; a `Limiter` is a limit over all managers that have it."""
-    summarizer_window_tokens: int | None = None
-    """Longer texts are given to the model in pieces."""
-    price_per_million_input: float = 0.0
-    price_per_million_output: float = 0.0
-    """What the summarizing model costs, in US dollars, if it does not say so itself."""
     price_per_million: float | None = None
     """What the model that reads the conversation costs per million tokens of input, in US dollars:
     then reports say how much money the short forms save. No price is known unless it is given."""
@@ -196,9 +191,6 @@ class ManagerChoices(TypedDict, total=False):
     pass_seconds: float | None
     call_seconds: float
     max_concurrent: int | Limiter
-    summarizer_window_tokens: int | None
-    price_per_million_input: float
-    price_per_million_output: float
     price_per_million: float | None
     cache: Cache | None
     cache_version: str
@@ -257,9 +249,6 @@ _CHECKS: Final[Mapping[str, Callable[[str, object], None]]] = {
     "pass_seconds": check_number,
     "call_seconds": check_positive,
     "max_concurrent": _check_limit,
-    "summarizer_window_tokens": partial(check_whole, least=1),
-    "price_per_million_input": check_number,
-    "price_per_million_output": check_number,
     "price_per_million": check_number,
     "cache": _check_cache,
     "cache_version": _check_text,

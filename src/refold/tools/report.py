@@ -32,9 +32,7 @@ class ItemReport:
     by: By = ""
     """Who wrote the short form."""
     reason: str = ""
-    """Why there is none, or what the gates had against the model's answers."""
-    missing: tuple[str, ...] = ()
-    """Facts that its answers had lost."""
+    """Why there is none, or what the checks had against the model's answers."""
     from_cache: bool = False
     """Whether the answer was known already; then there were no attempts."""
     chars_before: int = 0
@@ -101,7 +99,7 @@ class ManagerStats:
     tokens_before: int = 0
     tokens_after: int = 0
     usage: Usage = field(default_factory=Usage)
-    """Calls, tokens and money spent on the model."""
+    """Calls and tokens of the model."""
     price_per_million: float | None = None
     """What a million tokens of input cost the model that reads the conversation."""
 
@@ -114,11 +112,6 @@ class ManagerStats:
     def saved_usd(self) -> float | None:
         """The money that the short forms save each time they are sent; `None` without a price."""
         return _worth(self.tokens_saved, self.price_per_million)
-
-    @property
-    def cost_usd(self) -> float:
-        """The money spent on the model."""
-        return self.usage.cost_usd
 
     def plus(self, report: ManagerReport) -> ManagerStats:
         """Return the totals with one more pass."""

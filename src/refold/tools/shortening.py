@@ -1,6 +1,6 @@
 """Shorten one text: without loss if that is enough, by a model if there is one, by the engine.
 
-The model is asked inside of limits, retries and caches, and never shown a secret.
+The model is asked inside of a limit and a cache, and never shown a secret.
 """
 
 from __future__ import annotations
@@ -17,22 +17,17 @@ from typing import Final
 from refold.errors import ConfigError, ToolCallError
 from refold.errors import describe as describe_error
 from refold.llm.ask import Asker, Questions, Tally
-from refold.llm.summarizers.accounting import Accounting
 from refold.llm.summarizers.base import (
-    CheckedSummarizer,
     Summarizer,
     Summary,
     SummaryRequest,
     Usage,
     as_summarizer,
 )
-from refold.llm.summarizers.cached import Cached
-from refold.llm.summarizers.chunking import Chunking
 from refold.llm.summarizers.models import DEFAULT_COMPRESSION_PROMPT, Generate, GenerateSummarizer
-from refold.llm.summarizers.redacting import Redacting
-from refold.llm.summarizers.stack import limit_calls, resolve_summarizer
+from refold.llm.summarizers.stack import resolve_summarizer, wrap_summarizer
 from refold.notation.notes import shortened_from, summarized_from
-from refold.plan.one_text import is_structured, say_shorter, shorten_text
+from refold.plan.one_text import say_shorter, shorten_text
 from refold.scan.redaction import hide_secrets
 from refold.scan.secrets import find_secrets
 from refold.scan.tokens.counter import TokenCounter
@@ -52,8 +47,8 @@ _PROMPT_TOKENS: Final = 200
 """Tokens of the prompt around a text."""
 _OUTPUT_PRICE: Final = 4
 """The price of an output token, relative to an input token."""
-_USELESS: Final = frozenset({"not_empty", "no_refusal", "shorter"})
-"""The gates that say: this is no summary at all. Then the model is left alone for a while."""
+_USELESS: Final = frozenset({"not_empty", "no_talk", "shorter"})
+"""The checks that say: this is no summary at all. Then the model is left alone for a while."""
 
 
 _TOOL_CALL: Final = re.compile(
@@ -72,7 +67,6 @@ class Outcome:
     short: str | None = None
     by: By = ""
     reason: str = ""
-    missing: tuple[str, ...] = ()
     usage: Usage = field(default_factory=Usage)
     attempts: int = 0
     """The calls of the model, failed ones included."""
@@ -89,6 +83,11 @@ class Shortener:
     summarizer: Summarizer | None
     text_store: TextStore | None
 
+    @property
+    def is_free(self) -> bool:
+        """Whether the prompt is the caller's own: an answer may leave out what it likes."""
+        return self.options.prompt != DEFAULT_COMPRESSION_PROMPT
+
     async def shorten(self, candidate: Candidate, deadline: float | None) -> Outcome:
         """Return the short form of a text, or why there is none; errors are outcomes too."""
         text, text_store = candidate.found.text, self.text_store
@@ -98,10 +97,10 @@ class Shortener:
                     text_store.handle_of, text
                 )  # asks the store, if anything does
             packed = await asyncio.to_thread(self._pack, candidate)
-            if packed is not None and self._is_enough(candidate, packed):
+            # A prompt of the caller's own may want less, or another form.
+            may_pack = not self.is_free or self.summarizer is None
+            if packed is not None and may_pack and self._is_enough(candidate, packed):
                 outcome = Outcome(status="compressed", short=packed, by="engine")
-            elif is_structured(text):  # what of it matters, its structure says: no model is needed
-                outcome = Outcome(status="skipped")
             else:
                 outcome = await self._ask(candidate, deadline)
             if outcome.short is None and outcome.status not in ("failed", "rejected"):
@@ -143,7 +142,7 @@ class Shortener:
         text, tally = candidate.found.text, Tally()
         hide = partial(hide_secrets, find=self.options.find_secrets or find_secrets)
         context = await asyncio.to_thread(describe, candidate, hide)
-        questions = Questions(write=(text,), contexts={text: context})
+        questions = Questions(write=(text,), contexts={text: context}, is_free=self.is_free)
         asker = Asker(summarizer=summarizer, count_tokens=self.count)
         with count_attempts() as attempts:
             try:
@@ -157,18 +156,17 @@ class Shortener:
 
     def _read(self, candidate: Candidate, answer: str | None, tally: Tally) -> Outcome:
         """Judge an answer, together with everything that is added to it."""
-        gates = {refusal.gate for refusal in tally.refused}
-        whys = dict.fromkeys(f"{r.gate}: {r.why}" for r in tally.refused)
+        checks = {refusal.check for refusal in tally.refused}
+        whys = dict.fromkeys(f"{r.check}: {r.why}" for r in tally.refused)
         outcome = Outcome(
             status="skipped",
             reason="; ".join((*tally.failures, *whys)),
-            missing=tuple(dict.fromkeys(m for r in tally.refused for m in r.missing)),
             usage=tally.usage,
         )
         if answer is None:
             if tally.failures:
                 return replace(outcome, status="failed")
-            return replace(outcome, status="rejected") if gates & _USELESS else outcome
+            return replace(outcome, status="rejected") if checks & _USELESS else outcome
         said = summarized_from(candidate.tokens, "tokens")
         short = show_short(answer, candidate.found.text, said, self.text_store)
         if not self._saves(candidate, short):
@@ -203,29 +201,16 @@ class Shortener:
         return show_short(short.text, text, words, self.text_store)
 
 
-def build_summarizer(
-    model: object, options: ManagerOptions, count_tokens: TokenCounter
-) -> Summarizer:
-    """Put everything around *model* that *options* ask for, from the inside out.
-
-    The pieces of a long text are cached one by one, so that a failure loses none of the others;
-    secrets are taken out before anything else sees the text.
-    """
-    inner = Counting(CheckedSummarizer(as_summarizer(model)))
-    version = f"{getattr(model, 'version', '')}:{options.cache_version}"
-    counted = Accounting(
-        inner,
-        price_per_million_input=options.price_per_million_input,
-        price_per_million_output=options.price_per_million_output,
-        count_tokens=count_tokens,
+def build_summarizer(model: object, options: ManagerOptions) -> Summarizer:
+    """Put around *model* what every model gets, by the *options*."""
+    return wrap_summarizer(
+        NoToolCalls(Counting(as_summarizer(model))),
+        cache=options.cache,
+        version=f"{getattr(model, 'version', '')}:{options.cache_version}",
+        max_concurrent=options.max_concurrent,
+        call_seconds=options.call_seconds,
+        find_secrets=options.find_secrets,
     )
-    limited = limit_calls(counted, options.call_seconds, max_concurrent=options.max_concurrent)
-    cached: Summarizer = Cached(NoToolCalls(limited), options.cache, version=version)
-    if options.summarizer_window_tokens is not None:
-        cached = Chunking(
-            cached, max_tokens=options.summarizer_window_tokens, count_tokens=count_tokens
-        )
-    return Redacting(cached, find_secrets=options.find_secrets)
 
 
 class Attempts:

@@ -64,7 +64,7 @@ class ToolCompressor:
     """Makes long results of tools short; safe to share between threads and tasks.
 
     *max_bytes* counts UTF-8. With `strategy="summarize"` the function or summarizer given as
-    *summarize* is asked first, and its answer must pass the gates; failing that, the text is cut.
+    *summarize* is asked first, and its answer must pass the checks; failing that, the text is cut.
     Without a *store* nothing is kept of what is left out. With the name of a *conversation* handles
     are short, and only `retrieve_tool` with the same name finds what is behind them.
     """
@@ -174,7 +174,7 @@ class ToolCompressor:
         if summary:
             self._count("", summarized=1)
         elif tally.asked:
-            refused = [f"{refusal.gate}: {refusal.why}" for refusal in tally.refused]
+            refused = [f"{refusal.check}: {refusal.why}" for refusal in tally.refused]
             self._count(["the summary is too long", *refused, *tally.failures][-1], failures=1)
         self._count("", compressed=1, bytes_before=before, bytes_after=size(short))
         return short

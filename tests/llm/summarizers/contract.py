@@ -26,7 +26,7 @@ T = TypeVar("T")
 Answer = Summary | BaseException
 
 TEXT = "The build broke on Tuesday. " * 20
-PAID = Usage(calls=1, input_tokens=120, output_tokens=9, cost_usd=0.25)
+PAID = Usage(calls=1, input_tokens=120, output_tokens=9)
 
 
 def ask(text: str = TEXT, **more: Any) -> SummaryRequest:
@@ -259,11 +259,6 @@ class SummarizerContract:
             return all(run(main()) for _ in range(3))
 
         assert all(run_in_threads(6, work))
-
-    def test_equal_requests_in_many_threads(self) -> None:
-        wrapped = self.wrap(Echo())
-        answers = run_in_threads(8, lambda _: run(wrapped.summarize(ask())))
-        assert {answer.text for answer in answers} == {TEXT[:10]}
 
     def test_the_request_is_not_changed(self) -> None:
         request = ask(f"password=hunter2hunter2 {TEXT}", must_keep=("hunter2hunter2", "Tuesday"))

@@ -5,18 +5,15 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-import anthropic
 import pytest
 
 from refold.errors import AnswerError, ConfigError
 from refold.llm.summarizers.anthropic import AnthropicSummarizer
 from refold.llm.summarizers.base import Summary
-from refold.llm.summarizers.failures import Retrying
 from tests import model_server as model
 from tests.llm.summarizers.contract import ask, run
 from tests.llm.summarizers.test_openai import TEXT
 from tests.model_server import Asked, Behaviour, ModelServer
-from tests.patience import FOR_EVER
 
 
 def make(server: ModelServer, **choices: Any) -> AnthropicSummarizer:
@@ -71,54 +68,10 @@ def test_answers_that_are_none(behaviour: Behaviour, message: str) -> None:
     assert caught.value.usage.calls == 1
 
 
-@pytest.mark.parametrize(
-    ("behaviour", "error"),
-    [
-        (model.rate_limited(), anthropic.RateLimitError),
-        (model.broken(529), anthropic.InternalServerError),
-        (model.breaks_off, ConnectionError),
-    ],
-)
-def test_failures_come_through_and_are_not_retried(
-    behaviour: Behaviour, error: type[Exception]
-) -> None:
-    with ModelServer(behaviour) as server:
-        with pytest.raises(error):
-            run(make(server).summarize(ask(TEXT)))
-        assert len(server.asked) == 1
-
-
-def test_retrying_asks_until_it_works() -> None:
-    with ModelServer(model.rate_limited(), model.broken(529), model.breaks_off) as server:
-        summarizer = Retrying(make(server), tries=4, base_seconds=0)
-        assert run(summarizer.summarize(ask(TEXT))).text.startswith("The build of")
-
-
-def test_a_slow_model() -> None:
-    with ModelServer(model.slow(FOR_EVER)) as server, pytest.raises(anthropic.APITimeoutError):
-        run(make(server, timeout_seconds=0.05).summarize(ask(TEXT)))
-
-
 def test_one_summarizer_on_two_loops() -> None:
     with ModelServer() as server:
         summarizer = make(server)
         assert run(summarizer.summarize(ask(TEXT))) == run(summarizer.summarize(ask(TEXT)))
-
-
-def test_a_client_of_ones_own_or_a_function_that_makes_them() -> None:
-    async def main(client: anthropic.AsyncAnthropic) -> None:
-        async with client:
-            await AnthropicSummarizer("m", client=client).summarize(ask(TEXT))
-            assert not client.is_closed()
-
-    with ModelServer() as server:
-
-        def connect() -> anthropic.AsyncAnthropic:
-            return anthropic.AsyncAnthropic(base_url=server.url, api_key="sk-own")
-
-        run(main(connect()))
-        run(AnthropicSummarizer("m", client=connect).summarize(ask(TEXT)))
-        assert ["sk-own" in str(asked.headers) for asked in server.asked] == [True, True]
 
 
 def test_tokens_of_the_prompt_cache_count() -> None:

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
 import sqlite3
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from refold.errors import ConfigError, StoreError
-from refold.llm.summarizers.base import Summarizer, Summary, SummaryRequest, Usage
+from refold.llm.summarizers.base import Summarizer, Summary, Usage
 from refold.llm.summarizers.cached import (
     Cache,
-    CacheCounts,
     Cached,
     MemoryCache,
     SqliteCache,
@@ -22,20 +19,13 @@ from refold.llm.summarizers.cached import (
 )
 from tests.llm.summarizers.contract import (
     PAID,
-    TEXT,
-    ForeignError,
-    Gate,
     Scripted,
     SummarizerContract,
     ask,
-    cancelled,
-    caught,
     run,
     run_in_threads,
     run_script,
-    until,
 )
-from tests.patience import FOR_EVER
 
 
 class TestCached(SummarizerContract):
@@ -68,7 +58,6 @@ def test_asks_once_and_a_kept_answer_is_free(cache: Cache) -> None:
     assert run(cached.summarize(ask())) == Summary(text="short", usage=PAID)
     assert run(cached.summarize(ask())) == Summary(text="short", usage=Usage(calls=0))
     assert len(inner.requests) == 1
-    assert cached.counts == CacheCounts(hits=1, calls=1)
 
 
 def test_anything_else_is_another_question(cache: Cache) -> None:
@@ -99,161 +88,11 @@ def test_the_key_is_the_same_in_every_process() -> None:
     )
 
 
-def test_equal_requests_at_once_are_sent_once() -> None:
-    gate = Gate()
-    cached = Cached(gate)
-
-    async def main() -> list[Summary]:
-        tasks = [asyncio.create_task(cached.summarize(ask())) for _ in range(100)]
-        await until(lambda: cached.counts.shared == 99)
-        gate.open()
-        return await asyncio.gather(*tasks)
-
-    answers = run(main())
-    assert gate.asked == 1
-    assert {answer.text for answer in answers} == {TEXT[:10]}
-    assert sum((answer.usage for answer in answers), Usage()) == PAID  # paid once
-
-
-def test_equal_requests_in_many_threads_are_sent_once() -> None:
-    gate = Gate()
-    cached = Cached(gate)
-
-    def work(number: int) -> Summary:
-        async def main() -> Summary:
-            task = asyncio.create_task(cached.summarize(ask()))
-            await until(lambda: cached.counts.shared == 7)
-            gate.open()
-            return await task
-
-        return run(main())
-
-    answers = run_in_threads(8, work)
-    assert gate.asked == 1
-    assert sum((answer.usage for answer in answers), Usage()) == PAID
-
-
-def test_an_error_reaches_all_who_wait_and_is_not_kept(cache: Cache) -> None:
-    error = ForeignError()
-    inner = Scripted(error, "short")
-    cached = Cached(inner, cache)
-
-    async def main() -> list[Summary | Exception]:
-        return await asyncio.gather(*(caught(cached.summarize(ask())) for _ in range(5)))
-
-    assert run(main()) == [error] * 5
-    assert run(cached.summarize(ask())).text == "short"
-    assert len(inner.requests) == 2
-
-
 @pytest.mark.parametrize("blank", ["", " \n"])
 def test_an_empty_answer_is_not_kept(blank: str) -> None:
     cached = Cached(Scripted(blank, "short"))
     assert run(cached.summarize(ask())).text == blank
     assert run(cached.summarize(ask())).text == "short"
-
-
-def test_the_call_goes_on_while_anybody_waits() -> None:
-    gate = Gate()
-    cached = Cached(gate)
-
-    async def main() -> None:
-        first, second = (asyncio.create_task(cached.summarize(ask())) for _ in range(2))
-        await until(lambda: cached.counts.shared == 1)
-        assert await cancelled(first)
-        assert (gate.waiting, gate.cancelled) == (1, 0)
-        gate.open()
-        assert await second == Summary(text=TEXT[:10], usage=PAID)
-
-    run(main())
-    assert gate.asked == 1
-
-
-def test_the_call_is_cancelled_when_nobody_waits() -> None:
-    gate = Gate()
-    cached = Cached(gate)
-
-    async def main() -> None:
-        tasks = [asyncio.create_task(cached.summarize(ask())) for _ in range(3)]
-        await until(lambda: cached.counts.shared == 2 and gate.waiting == 1)
-        for task in tasks:
-            assert await cancelled(task)
-        assert (gate.waiting, gate.cancelled) == (0, 1)
-        gate.open()
-        await cached.summarize(ask())
-
-    run(main())
-    assert gate.asked == 2
-
-
-def test_if_the_loop_that_asked_ends_another_one_asks_again() -> None:
-    gate = Gate()
-    cached = Cached(gate)
-    answers: list[Summary] = []
-    joined = threading.Thread(target=lambda: answers.append(run(cached.summarize(ask()))))
-
-    async def main() -> None:
-        asyncio.create_task(cached.summarize(ask()))  # noqa: RUF006 - left behind on purpose
-        await until(lambda: gate.waiting == 1)
-        joined.start()
-        await until(lambda: cached.counts.shared == 1)
-
-    asyncio.run(main())
-    gate.open()
-    joined.join(FOR_EVER)
-    assert answers == [Summary(text=TEXT[:10], usage=PAID)]
-    assert gate.asked == 2
-
-
-def test_a_loop_closed_with_the_call_under_way_holds_nobody_up() -> None:
-    gate = Gate()
-    cached = Cached(gate)
-    loop = asyncio.new_event_loop()
-    task = loop.create_task(cached.summarize(ask()))
-    loop.run_until_complete(until(lambda: gate.waiting == 1))
-    left = asyncio.all_tasks(loop)
-    loop.close()
-    gate.open()
-    assert run(cached.summarize(ask())).text == TEXT[:10]
-    for each in {task, *left}:
-        each._log_destroy_pending = False  # type: ignore[attr-defined]
-
-
-def test_the_inner_ones_own_cancellation_is_passed_on() -> None:
-    with pytest.raises(asyncio.CancelledError):
-        run(Cached(Scripted(asyncio.CancelledError())).summarize(ask()))
-
-
-def test_cancelling_after_four_of_five_keeps_four(cache: Cache) -> None:
-    class FourThenWait:
-        def __init__(self) -> None:
-            self.asked = 0
-
-        async def summarize(self, request: SummaryRequest) -> Summary:
-            self.asked += 1
-            if request.text == "text 4":
-                await asyncio.Event().wait()
-            return Summary(text=f"short {request.text}", usage=PAID)
-
-    requests = [ask(f"text {i}") for i in range(5)]
-    inner = FourThenWait()
-    cached = Cached(inner, cache)
-
-    async def main() -> None:
-        tasks = [asyncio.create_task(cached.summarize(r)) for r in requests]
-        work = asyncio.gather(*tasks)
-        await until(lambda: sum(task.done() for task in tasks) == 4)
-        work.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await work
-
-    run(main())
-    kept = [cache.get(cache_key(request)) for request in requests]
-    assert kept == [*(f"short text {i}" for i in range(4)), None]
-    again = Scripted("new")
-    answers = [run(Cached(again, cache).summarize(request)).text for request in requests]
-    assert answers == [*(f"short text {i}" for i in range(4)), "new"]
-    assert len(again.requests) == 1
 
 
 def test_a_broken_cache_costs_a_call_not_the_answer() -> None:
@@ -266,7 +105,6 @@ def test_a_broken_cache_costs_a_call_not_the_answer() -> None:
 
     cached = Cached(Scripted("short"), Broken())
     assert run(cached.summarize(ask())) == Summary(text="short", usage=PAID)
-    assert cached.counts == CacheCounts(calls=1, errors=3)
     assert str(cached.last_error) == "cannot write"
 
 

@@ -76,12 +76,6 @@ def test_a_good_answer() -> None:
     assert client.closed == []
 
 
-def test_a_function_that_makes_clients() -> None:
-    client = Client(answer_of("Short."))
-    run(GeminiSummarizer("gemini-test", client=lambda: client).summarize(ask(TEXT)))
-    assert client.closed == ["aio", "sync"]
-
-
 @pytest.mark.parametrize(
     ("answer", "message"),
     [

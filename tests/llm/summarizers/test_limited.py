@@ -9,7 +9,7 @@ import pytest
 
 from refold.errors import ConfigError
 from refold.llm.summarizers.base import Summarizer, Summary, SummaryRequest
-from refold.llm.summarizers.limited import Limited, WithTimeout
+from refold.llm.summarizers.limited import Limited
 from tests.llm.summarizers.contract import (
     Gate,
     Scripted,
@@ -158,26 +158,21 @@ def test_refuses_a_bound_that_lets_nobody_in() -> None:
         Limited(Crowd(), max_concurrent=0)
 
 
-class TestWithTimeout(SummarizerContract):
-    def wrap(self, inner: Summarizer) -> Summarizer:
-        return WithTimeout(inner, 60)
-
-
 def test_a_late_call_is_cancelled_and_the_error_names_the_deadline() -> None:
     gate = Gate()
     with pytest.raises(TimeoutError, match=r"did not answer within 0\.01 seconds"):
-        run(WithTimeout(gate, 0.01).summarize(ask()))
+        run(Limited(gate, seconds=0.01).summarize(ask()))
     assert (gate.asked, gate.cancelled, gate.waiting) == (1, 1, 0)
 
 
 def test_the_inner_timeout_is_not_taken_for_ours() -> None:
     error = TimeoutError("theirs")
     with pytest.raises(TimeoutError) as caught:
-        run(WithTimeout(Scripted(error), 60).summarize(ask()))
+        run(Limited(Scripted(error), seconds=60).summarize(ask()))
     assert caught.value is error
 
 
 @pytest.mark.parametrize("seconds", [0, -1, float("inf"), float("nan")])
 def test_refuses_a_deadline_that_is_none(seconds: float) -> None:
     with pytest.raises(ConfigError, match="seconds must be a number above 0"):
-        WithTimeout(Scripted(), seconds)
+        Limited(Scripted(), seconds=seconds)

@@ -10,13 +10,10 @@ import pytest
 from refold.errors import ConfigError
 from refold.llm.summarizers.base import Summarizer, SummaryRequest, Usage
 from refold.llm.summarizers.models import (
-    Clients,
-    create_escalating_summarizer,
     create_summarizer,
     leads_to,
 )
 from tests.llm.summarizers.contract import TEXT, ask, run
-from tests.patience import FOR_EVER
 
 
 class Model:
@@ -84,103 +81,12 @@ def test_an_injected_answer_comes_through() -> None:
     assert summarize(create_summarizer(Model("PWNED")), ask(text)) == "PWNED"
 
 
-@pytest.mark.parametrize(
-    "first", ["", "  \n", TEXT.strip() + "!", TEXT + "more", OSError("no route")]
-)
-def test_escalates(first: str | Exception) -> None:
-    model = Model(first, "- short")
-    assert summarize(create_escalating_summarizer(model)) == "- short"
-    assert ["terse bullet points" in prompt for prompt in model.prompts] == [False, True]
-    assert "150 tokens" in model.prompts[1]
-
-
-def test_does_not_escalate_without_need() -> None:
-    model = Model("short")
-    assert (
-        summarize(create_escalating_summarizer(model, preserve_terms=iter(["plants"]))) == "short"
-    )
-    assert len(model.prompts) == 1
-
-
-def test_the_second_failure_comes_through() -> None:
-    with pytest.raises(OSError, match="second"):
-        summarize(create_escalating_summarizer(Model(OSError("first"), OSError("second"))))
-
-
-def test_terms_reach_both_prompts() -> None:
-    model = Model("", "short")
-    summarize(create_escalating_summarizer(model, preserve_terms=iter(["plants"])))
-    assert all("and plants." in prompt for prompt in model.prompts)
-
-
-@pytest.mark.parametrize("create", [create_summarizer, create_escalating_summarizer])
+@pytest.mark.parametrize("create", [create_summarizer])
 def test_a_call_must_be_a_function(create: Any) -> None:
     with pytest.raises(ConfigError, match="call must be a function from prompt to answer, got 3"):
         create(3)
     with pytest.raises(ConfigError, match="preserve_terms must be a list"):
         create(str, preserve_terms="plants")
-
-
-class Client:
-    def __init__(self) -> None:
-        self.is_closed = False
-
-    async def close(self) -> None:
-        await asyncio.sleep(0)
-        assert not self.is_closed
-        self.is_closed = True
-
-
-def test_calls_that_overlap_share_a_client() -> None:
-    made: list[Client] = []
-
-    def make() -> Client:
-        made.append(Client())
-        return made[-1]
-
-    clients = Clients(make, Client.close)
-
-    async def call(seconds: float) -> Client:
-        async with clients.lend() as client:
-            await asyncio.sleep(seconds)
-            assert not client.is_closed
-            return client
-
-    async def main() -> list[Client]:
-        return list(await asyncio.gather(call(0.001), call(0.02), call(0)))
-
-    assert run(main()) == [made[0]] * 3
-    assert run(call(0)) is made[1]
-    assert all(client.is_closed for client in made)
-
-
-def test_a_client_is_closed_after_a_failed_and_a_cancelled_call() -> None:
-    clients = Clients(Client, Client.close)
-    seen: list[Client] = []
-
-    async def call(error: Exception | None) -> None:
-        async with clients.lend() as client:
-            seen.append(client)
-            if error:
-                raise error
-            await asyncio.sleep(FOR_EVER)
-
-    with pytest.raises(OSError, match="no route"):
-        run(call(OSError("no route")))
-    with pytest.raises(TimeoutError):
-        run(asyncio.wait_for(call(None), 0.01))
-    assert [client.is_closed for client in seen] == [True, True]
-
-
-def test_a_client_of_the_callers_stays_open() -> None:
-    client = Client()
-
-    async def call() -> Client:
-        async with Clients(lambda: client).lend() as lent:
-            return lent
-
-    assert run(call()) is client
-    assert not client.is_closed
 
 
 def test_where_a_url_leads() -> None:

@@ -12,7 +12,6 @@ import pytest
 
 from refold.errors import AnswerError, ConfigError
 from refold.llm.summarizers.base import Summarizer, Summary, Usage
-from refold.llm.summarizers.failures import Retrying
 from refold.llm.summarizers.openai import OpenAISummarizer
 from tests import model_server as model
 from tests.llm.summarizers.contract import ask, run, run_in_threads
@@ -131,55 +130,11 @@ def test_a_useless_answer_has_its_price() -> None:
     assert caught.value.usage.output_tokens > 5
 
 
-@pytest.mark.parametrize(
-    ("behaviour", "error"),
-    [
-        (model.rate_limited(), openai.RateLimitError),
-        (model.broken(500), openai.InternalServerError),
-        (model.broken(401), openai.AuthenticationError),
-        (model.breaks_off, ConnectionError),
-    ],
-)
-def test_failures_come_through_and_are_not_retried(
-    behaviour: Behaviour, error: type[Exception]
-) -> None:
-    with ModelServer(behaviour) as server:
-        with pytest.raises(error):
-            run(make(server).summarize(ask(TEXT)))
-        assert len(server.asked) == 1
-
-
-def test_a_slow_model() -> None:
-    with ModelServer(model.slow(FOR_EVER)) as server, pytest.raises(openai.APITimeoutError):
-        run(make(server, timeout_seconds=0.05).summarize(ask(TEXT)))
-
-
 def test_nobody_there() -> None:
     with ModelServer() as server:
         summarizer = make(server)
     with pytest.raises(openai.APIConnectionError):
         run(summarizer.summarize(ask(TEXT)))
-
-
-def test_retrying_asks_until_it_works() -> None:
-    slept: list[float] = []
-
-    async def sleep(seconds: float) -> None:
-        slept.append(seconds)
-
-    script = (model.rate_limited("3"), model.broken(), model.breaks_off)
-    with ModelServer(*script) as server:
-        summarizer = Retrying(make(server), tries=4, sleep=sleep)
-        assert run(summarizer.summarize(ask(TEXT))).text.startswith("The build of")
-        assert len(server.asked) == 4
-    assert slept[0] == 3
-
-
-def test_an_answer_cut_off_is_not_asked_for_again() -> None:
-    with ModelServer(model.is_cut_off) as server:
-        with pytest.raises(AnswerError):
-            run(Retrying(make(server)).summarize(ask(TEXT)))
-        assert len(server.asked) == 1
 
 
 def test_many_at_once_on_one_loop_and_on_many() -> None:
@@ -216,20 +171,6 @@ def test_a_client_of_ones_own() -> None:
         assert server.asked[0].headers["authorization"] == "Bearer sk-own"
 
 
-def test_a_function_that_makes_clients() -> None:
-    made: list[openai.AsyncOpenAI] = []
-    with ModelServer() as server:
-
-        def connect() -> openai.AsyncOpenAI:
-            made.append(openai.AsyncOpenAI(base_url=server.openai_url, api_key="sk-own"))
-            return made[-1]
-
-        summarizer = OpenAISummarizer("m", client=connect)
-        for _ in range(2):
-            run(summarizer.summarize(ask(TEXT)))
-    assert [client.is_closed() for client in made[1:]] == [True, True]
-
-
 def test_openai_itself_gets_the_new_name_and_room_to_think() -> None:
     summarizer = OpenAISummarizer("gpt-5-mini", api_key="sk-none")
     assert summarizer._is_openai
@@ -261,10 +202,6 @@ def test_no_sdk(monkeypatch: pytest.MonkeyPatch) -> None:
     ("build", "message"),
     [
         (lambda: OpenAISummarizer(" ", api_key="k"), "model must be the name of a model, got ' '"),
-        (
-            lambda: OpenAISummarizer("m", api_key="k", timeout_seconds=0),
-            "timeout_seconds must be a number above 0, got 0",
-        ),
         (
             lambda: OpenAISummarizer("m", api_key="k", thinking_tokens=-1),
             "thinking_tokens must be a whole number, 0 or more; got -1",

@@ -1,4 +1,4 @@
-"""Models that write summaries, and wrappers: limits, retries, deadlines, caches, redaction.
+"""Models that write summaries: clients of three providers, and what stands around any of them.
 
 Modules are loaded when a name of theirs is first used: callers without a model do not pay for them.
 """
@@ -8,44 +8,28 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
-from refold.llm.summarizers.base import (
-    Summarizer,
-    Summary,
-    SummaryRequest,
-    Usage,
-    as_summarizer,
-)
+from refold.llm.summarizers.base import Summarizer, Summary, SummaryRequest, Usage, as_summarizer
 
 if TYPE_CHECKING:
-    from refold.llm.summarizers.accounting import Accounting
     from refold.llm.summarizers.anthropic import AnthropicSummarizer
     from refold.llm.summarizers.cached import Cached, MemoryCache, SqliteCache
-    from refold.llm.summarizers.chunking import Chunking
-    from refold.llm.summarizers.failures import CircuitBreaker, Escalating, Retrying
     from refold.llm.summarizers.gemini import GeminiSummarizer
-    from refold.llm.summarizers.limited import Limited, Limiter, WithTimeout
-    from refold.llm.summarizers.models import create_escalating_summarizer, create_summarizer
+    from refold.llm.summarizers.limited import Limited, Limiter
+    from refold.llm.summarizers.models import create_summarizer
     from refold.llm.summarizers.openai import OpenAISummarizer
     from refold.llm.summarizers.redacting import Redacting
     from refold.llm.summarizers.stack import resolve_summarizer, wrap_summarizer
 
 _HOMES: Final = {
-    "Accounting": "accounting",
     "AnthropicSummarizer": "anthropic",
     "Cached": "cached",
-    "Chunking": "chunking",
-    "CircuitBreaker": "failures",
-    "Escalating": "failures",
     "GeminiSummarizer": "gemini",
     "Limited": "limited",
     "Limiter": "limited",
     "MemoryCache": "cached",
     "OpenAISummarizer": "openai",
     "Redacting": "redacting",
-    "Retrying": "failures",
     "SqliteCache": "cached",
-    "WithTimeout": "limited",
-    "create_escalating_summarizer": "models",
     "create_summarizer": "models",
     "resolve_summarizer": "stack",
     "wrap_summarizer": "stack",
@@ -61,27 +45,20 @@ def __getattr__(name: str) -> Any:
 
 
 __all__ = [
-    "Accounting",
     "AnthropicSummarizer",
     "Cached",
-    "Chunking",
-    "CircuitBreaker",
-    "Escalating",
     "GeminiSummarizer",
     "Limited",
     "Limiter",
     "MemoryCache",
     "OpenAISummarizer",
     "Redacting",
-    "Retrying",
     "SqliteCache",
     "Summarizer",
     "Summary",
     "SummaryRequest",
     "Usage",
-    "WithTimeout",
     "as_summarizer",
-    "create_escalating_summarizer",
     "create_summarizer",
     "resolve_summarizer",
     "wrap_summarizer",

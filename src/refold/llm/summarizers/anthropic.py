@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, ClassVar, Final, Unpack
 
-from refold.errors import ConfigError
 from refold.llm.summarizers.base import Summary, Usage
 from refold.llm.summarizers.models import (
-    Clients,
     ModelSummarizer,
     key_for,
+    make_once,
     missing_package,
 )
 from refold.llm.summarizers.prompt import Prompt, PromptOptions
@@ -26,10 +24,9 @@ class AnthropicSummarizer(ModelSummarizer):
     """Asks *model* at Anthropic, or at a *base_url* that speaks its Messages API.
 
     *api_key* defaults to what the SDK finds (`ANTHROPIC_API_KEY`), but only for Anthropic itself.
-    *client* is an `AsyncAnthropic` of your own, which you close and use on one event loop only, or
-    a function that makes one, which is called and closed for you on each. *thinking_tokens* is room
-    on top of the answer for models that think without being asked to. Nothing is retried here: wrap
-    it in `Retrying`.
+    *client* is an `AsyncAnthropic` of your own, which you close and use on one event loop only.
+    *thinking_tokens* is room on top of the answer for models that think without being asked to. The
+    SDK retries.
     """
 
     provider: ClassVar[str] = "anthropic"
@@ -40,31 +37,38 @@ class AnthropicSummarizer(ModelSummarizer):
         *,
         base_url: str | None = None,
         api_key: str | None = None,
-        client: AsyncAnthropic | Callable[[], AsyncAnthropic] | None = None,
-        timeout_seconds: float = 30.0,
+        client: AsyncAnthropic | None = None,
         thinking_tokens: int = 0,
         temperature: float | None = None,
         **options: Unpack[PromptOptions],
     ) -> None:
+        try:
+            from anthropic import AnthropicError, AsyncAnthropic
+        except ImportError as error:
+            raise missing_package("anthropic", "anthropic") from error
+
+        def make() -> AsyncAnthropic:
+            return AsyncAnthropic(base_url=base_url, api_key=key_for(base_url, api_key, _DOMAIN))
+
+        if client is None:
+            make_once(make, AnthropicError, "Anthropic")
         super().__init__(
             model,
-            timeout_seconds=timeout_seconds,
+            own=client,
+            make=make,
             thinking_tokens=thinking_tokens,
             temperature=temperature,
             options=options,
         )
-        self._clients = _clients(client, base_url, api_key)
 
-    async def _ask(self, prompt: Prompt) -> Summary:
-        async with self._clients.lend() as client:
-            once = client.with_options(max_retries=0, timeout=self._timeout_seconds)
-            answer = await once.messages.create(
-                model=self.model,
-                system=prompt.system,
-                messages=[{"role": "user", "content": prompt.user}],
-                max_tokens=self._limit(prompt),
-                extra_body=self._temperature,
-            )
+    async def _ask(self, client: AsyncAnthropic, prompt: Prompt) -> Summary:
+        answer = await client.messages.create(
+            model=self.model,
+            system=prompt.system,
+            messages=[{"role": "user", "content": prompt.user}],
+            max_tokens=self._limit(prompt),
+            extra_body=self._temperature,
+        )
         return self._read(answer, prompt)
 
     def _read(self, answer: Message, prompt: Prompt) -> Summary:
@@ -78,30 +82,6 @@ class AnthropicSummarizer(ModelSummarizer):
             raise self._withheld("it refused", usage)
         text = "".join(block.text for block in blocks if block.type == "text")
         return Summary(text=text, usage=usage)
-
-
-def _clients(
-    client: AsyncAnthropic | Callable[[], AsyncAnthropic] | None,
-    base_url: str | None,
-    api_key: str | None,
-) -> Clients[AsyncAnthropic]:
-    try:
-        from anthropic import AnthropicError, AsyncAnthropic
-    except ImportError as error:
-        raise missing_package("anthropic", "anthropic") from error
-    if isinstance(client, AsyncAnthropic):
-        return Clients(lambda: client)
-    if client is not None:
-        return Clients(client, AsyncAnthropic.close)
-
-    def make() -> AsyncAnthropic:
-        return AsyncAnthropic(base_url=base_url, api_key=key_for(base_url, api_key, _DOMAIN))
-
-    try:
-        make()
-    except AnthropicError as error:
-        raise ConfigError(f"no Anthropic client: {error}") from error
-    return Clients(make, AsyncAnthropic.close)
 
 
 def _usage(answer: Message) -> Usage:

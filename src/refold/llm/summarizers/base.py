@@ -1,14 +1,13 @@
 """The summarizer protocol: something that shortens a text, usually a model, and is never trusted.
 
 Everything around a model waits for it, so summarizers are asynchronous, and the synchronous face of
-refold drives them on an event loop of its own. Plain functions become summarizers with
-`as_summarizer`; caching, limits, retries and the like are summarizers around a summarizer.
+refold drives them on an event loop of its own.
 """
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
 from refold.calling import Callee
@@ -35,14 +34,12 @@ class Usage:
     calls: int = 0
     input_tokens: int = 0
     output_tokens: int = 0
-    cost_usd: float = 0.0
 
     def __add__(self, other: Usage) -> Usage:
         return Usage(
             calls=self.calls + other.calls,
             input_tokens=self.input_tokens + other.input_tokens,
             output_tokens=self.output_tokens + other.output_tokens,
-            cost_usd=self.cost_usd + other.cost_usd,
         )
 
 
@@ -54,18 +51,10 @@ def usage_of(error: BaseException) -> Usage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
-    """An answer, not yet checked by any gate."""
+    """An answer, not yet checked."""
 
     text: str
     usage: Usage = field(default_factory=Usage)
-
-    def is_useful_for(self, request: SummaryRequest) -> bool:
-        """Return whether it says something, and is shorter than the text."""
-        return bool(self.text.strip()) and len(self.text) < len(request.text)
-
-    def charged(self, spent: Usage) -> Summary:
-        """Return the same answer with what was *spent* before it on top of its usage."""
-        return self if spent == Usage() else replace(self, usage=spent + self.usage)
 
 
 @runtime_checkable
@@ -96,20 +85,6 @@ class FunctionSummarizer:
         if not isinstance(answer, str):
             raise TypeError(f"a summarizer must return a string, got {type(answer).__name__}")
         return Summary(text=answer, usage=Usage(calls=1))
-
-
-class CheckedSummarizer:
-    """Makes sure that what comes back from *inner* is an answer at all."""
-
-    def __init__(self, inner: Summarizer) -> None:
-        self._inner = inner
-
-    async def summarize(self, request: SummaryRequest) -> Summary:
-        """Return the answer of *inner*, or raise what is wrong with it."""
-        answer: object = await self._inner.summarize(request)
-        if not isinstance(answer, Summary) or not isinstance(answer.text, str):
-            raise TypeError(f"a summarizer must return a Summary, got {type(answer).__name__}")
-        return answer
 
 
 def as_summarizer(value: object) -> Summarizer:

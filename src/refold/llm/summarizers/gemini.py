@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
 from typing import Any, ClassVar, Final, Unpack
 
-from refold.errors import ConfigError
 from refold.llm.summarizers.base import Summary, Usage
 from refold.llm.summarizers.models import (
-    Clients,
     ModelSummarizer,
     key_for,
+    make_once,
     missing_package,
 )
 from refold.llm.summarizers.prompt import Prompt, PromptOptions
@@ -26,9 +24,8 @@ class GeminiSummarizer(ModelSummarizer):
 
     *api_key* defaults to what the SDK finds (`GOOGLE_API_KEY`, `GEMINI_API_KEY`), but only for
     Google itself. *client* is a `google.genai.Client` of your own, which you close and use on one
-    event loop only, or a function that makes one, which is called and closed for you on each; it
-    keeps its own timeout and retries. *thinking_tokens* is the room a model gets to think before it
-    answers. Nothing is retried here: wrap it in `Retrying`.
+    event loop only. *thinking_tokens* is the room a model gets to think before it answers. The SDK
+    retries.
     """
 
     provider: ClassVar[str] = "gemini"
@@ -40,31 +37,44 @@ class GeminiSummarizer(ModelSummarizer):
         base_url: str | None = None,
         api_key: str | None = None,
         client: Any = None,
-        timeout_seconds: float = 30.0,
         thinking_tokens: int = _THINKING_TOKENS,
         temperature: float | None = None,
         **options: Unpack[PromptOptions],
     ) -> None:
+        place = {} if base_url is None else {"base_url": base_url}
+
+        def make() -> Any:
+            try:
+                genai = importlib.import_module("google.genai")
+            except ImportError as error:
+                raise missing_package("google-genai", "gemini") from error
+            return genai.Client(api_key=key_for(base_url, api_key, _DOMAIN), http_options=place)
+
+        if client is None:
+            make_once(make, ValueError, "Gemini").close()
         super().__init__(
             model,
-            timeout_seconds=timeout_seconds,
+            own=client,
+            make=make,
             thinking_tokens=thinking_tokens,
             temperature=temperature,
             options=options,
         )
-        self._clients = _clients(client, _maker(base_url, api_key, timeout_seconds))
 
-    async def _ask(self, prompt: Prompt) -> Summary:
+    async def _ask(self, client: Any, prompt: Prompt) -> Summary:
         config = {
             "system_instruction": prompt.system,
             "max_output_tokens": self._limit(prompt),
             **self._temperature,
         }
-        async with self._clients.lend() as client:
-            answer = await client.aio.models.generate_content(
-                model=self.model, contents=prompt.user, config=config
-            )
+        answer = await client.aio.models.generate_content(
+            model=self.model, contents=prompt.user, config=config
+        )
         return self._read(answer, prompt)
+
+    async def _close(self, client: Any) -> None:
+        await client.aio.aclose()
+        client.close()
 
     def _read(self, answer: Any, prompt: Prompt) -> Summary:
         usage = _usage(answer.usage_metadata)
@@ -80,41 +90,6 @@ class GeminiSummarizer(ModelSummarizer):
         parts = (candidate.content and candidate.content.parts) or ()
         text = "".join(part.text for part in parts if part.text and not part.thought)
         return Summary(text=text, usage=usage)
-
-
-def _maker(base_url: str | None, api_key: str | None, timeout_seconds: float) -> Callable[[], Any]:
-    http = {
-        "base_url": base_url,
-        "timeout": int(timeout_seconds * 1000),
-        "retry_options": {"attempts": 1},
-    }
-    given = {name: value for name, value in http.items() if value is not None}
-
-    def make() -> Any:
-        try:
-            genai = importlib.import_module("google.genai")
-        except ImportError as error:
-            raise missing_package("google-genai", "gemini") from error
-        try:
-            return genai.Client(api_key=key_for(base_url, api_key, _DOMAIN), http_options=given)
-        except ValueError as error:
-            raise ConfigError(f"no Gemini client: {error}") from error
-
-    return make
-
-
-def _clients(client: Any, make: Callable[[], Any]) -> Clients[Any]:
-    if hasattr(client, "aio"):
-        return Clients(lambda: client)
-    if client is not None:
-        return Clients(client, _close)
-    make().close()  # what is missing is better missed now than in the middle of a fold
-    return Clients(make, _close)
-
-
-async def _close(client: Any) -> None:
-    await client.aio.aclose()
-    client.close()
 
 
 def _usage(counted: Any) -> Usage:

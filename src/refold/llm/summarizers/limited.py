@@ -1,10 +1,11 @@
-"""Limits: how many calls at once, over all event loops and threads, and how long each may take."""
+"""The limit of parallel calls, over all event loops and threads, and the deadline of each."""
 
 from __future__ import annotations
 
 import asyncio
 import threading
 from collections import OrderedDict
+from typing import Final
 
 from refold.checks import check_positive, check_whole
 from refold.llm.summarizers.base import (
@@ -24,28 +25,49 @@ class Limiter:
         self.slots = _Slots(max_concurrent)
 
 
-class Limited:
-    """Lets at most *max_concurrent* calls reach *inner* at once; the others wait in line.
+CALL_SECONDS: Final = 120.0
+"""How long a call may take: models that think first take a minute and more. A guess."""
 
-    Put it close to the model, below what multiplies calls (`Chunking`) or makes them unnecessary
-    (`Cached`). One `Limited` shared by several owners is a limit over all of them.
+
+class Limited:
+    """Lets at most *max_concurrent* calls reach *inner* at once, each for *seconds* at most.
+
+    The others wait in line. One `Limiter` shared by several owners is a limit over all of them. A
+    synchronous function cannot be stopped: it is no longer waited for, but its thread runs on.
     """
 
     def __init__(
-        self, inner: Summarizer | TextFunction, *, max_concurrent: int | Limiter = 4
+        self,
+        inner: Summarizer | TextFunction,
+        *,
+        max_concurrent: int | Limiter = 4,
+        seconds: float = CALL_SECONDS,
     ) -> None:
+        check_positive("seconds", seconds)
         if not isinstance(max_concurrent, Limiter):
             max_concurrent = Limiter(max_concurrent)
         self._inner = as_summarizer(inner)
         self._slots = max_concurrent.slots
+        self._seconds = seconds
 
     async def summarize(self, request: SummaryRequest) -> Summary:
-        """Ask *inner* as soon as it is this call's turn."""
+        """Ask *inner* as soon as it is this call's turn; raise if it returns no summary."""
         await self._slots.acquire()
+        scope = asyncio.timeout(self._seconds)
         try:
-            return await self._inner.summarize(request)
+            async with scope:
+                answer: object = await self._inner.summarize(request)
+        except TimeoutError as error:
+            if not scope.expired():  # the inner summarizer's own
+                raise
+            raise TimeoutError(
+                f"the summarizer did not answer within {self._seconds:g} seconds"
+            ) from error
         finally:
             self._slots.release()
+        if not isinstance(answer, Summary) or not isinstance(answer.text, str):
+            raise TypeError(f"a summarizer must return a Summary, got {type(answer).__name__}")
+        return answer
 
 
 class _Waiter:
@@ -108,30 +130,3 @@ class _Slots:
 def _wake(future: asyncio.Future[None]) -> None:
     if not future.done():
         future.set_result(None)
-
-
-class WithTimeout:
-    """Cancels a call that takes longer than *seconds* and raises a `TimeoutError` that says so.
-
-    Inside `Retrying` each try has its own deadline; around it, all tries share one. A synchronous
-    function cannot be stopped: it is no longer waited for, but its thread runs on.
-    """
-
-    def __init__(self, inner: Summarizer | TextFunction, seconds: float) -> None:
-        check_positive("seconds", seconds)
-        self._inner = as_summarizer(inner)
-        self._seconds = seconds
-
-    async def summarize(self, request: SummaryRequest) -> Summary:
-        """Return what *inner* answers in time."""
-        scope = asyncio.timeout(self._seconds)
-        try:
-            async with scope:
-                return await self._inner.summarize(request)
-        except TimeoutError as error:
-            if not scope.expired():  # the inner summarizer's own
-                raise
-            raise TimeoutError(
-                f"the summarizer did not answer within {self._seconds:g} seconds; "
-                "allow more with WithTimeout(seconds=...)"
-            ) from error

@@ -1,20 +1,16 @@
-"""Summarizers made of a call to a model, and what all providers share: prompts, clients, limits."""
+"""Summarizers made of a call to a model, and what the clients of all providers share."""
 
 from __future__ import annotations
 
-import asyncio
 import json
-import math
-import threading
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Final, Generic, TypeVar
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, ClassVar, Final, TypeVar
 from urllib.parse import urlsplit
 
 from refold.calling import Callee
-from refold.checks import check_positive, check_whole
+from refold.checks import check_whole
 from refold.errors import AnswerError, ConfigError
 from refold.llm.summarizers.base import (
     FunctionSummarizer,
@@ -24,7 +20,6 @@ from refold.llm.summarizers.base import (
     TextFunction,
     Usage,
 )
-from refold.llm.summarizers.failures import Escalating
 from refold.llm.summarizers.prompt import (
     Mode,
     Prompt,
@@ -75,33 +70,6 @@ def create_summarizer(
         raise ConfigError(f"call must be a function from prompt to answer, got {call!r}")
     writer = PromptWriter(mode, max_response_tokens, system_prompt, preserve_terms)
     return CallSummarizer(call, writer)
-
-
-def create_escalating_summarizer(
-    call: TextFunction,
-    *,
-    max_response_tokens: int = 300,
-    system_prompt: str = "",
-    preserve_terms: Iterable[str] = (),
-) -> Summarizer:
-    """Make a summarizer that asks again, for terse bullet points, if the first answer is no use.
-
-    That is: if it is empty or not shorter than the text, or if *call* raises.
-    """
-    terms = tuple(preserve_terms) if not isinstance(preserve_terms, str) else preserve_terms
-    modes: tuple[Mode, ...] = ("normal", "aggressive")
-    return Escalating(
-        *(
-            create_summarizer(
-                call,
-                mode=mode,
-                max_response_tokens=max_response_tokens,
-                system_prompt=system_prompt,
-                preserve_terms=terms,
-            )
-            for mode in modes
-        )
-    )
 
 
 DEFAULT_COMPRESSION_PROMPT: Final = """\
@@ -178,7 +146,6 @@ def read_answer(answer: Any) -> Summary:
             calls=1,
             input_tokens=_number(usage, ("input_tokens", "prompt_tokens")),
             output_tokens=_number(usage, ("output_tokens", "completion_tokens")),
-            cost_usd=_money(usage),
         ),
     )
 
@@ -196,56 +163,12 @@ def _number(holder: Any, names: Sequence[str]) -> int:
     return value if isinstance(value, int) and value >= 0 else 0
 
 
-def _money(holder: Any) -> float:
-    value = None if holder is None else _first(holder, ("cost_usd", "cost"))
-    return float(value) if isinstance(value, int | float) and 0 <= value < math.inf else 0.0
-
-
-@dataclass(slots=True)
-class _Lease(Generic[C]):
-    client: C
-    users: int = 0
-
-
-class Clients(Generic[C]):
-    """Lends one client to all calls under way on an event loop, and closes it after the last.
-
-    A client's connections belong to the event loop that opened them, and loops come and go (the
-    synchronous face of refold starts one for each pass), so no client outlives its calls. Calls
-    that overlap share connections. Without *close*, the caller closes them.
-    """
-
-    def __init__(
-        self, make: Callable[[], C], close: Callable[[C], Awaitable[Any]] | None = None
-    ) -> None:
-        self._make = make
-        self._close = close
-        self._lock = threading.Lock()
-        self._leases: dict[asyncio.AbstractEventLoop, _Lease[C]] = {}
-
-    @asynccontextmanager
-    async def lend(self) -> AsyncIterator[C]:
-        """Lend a client for one call."""
-        loop = asyncio.get_running_loop()
-        with self._lock:
-            lease = self._leases.get(loop)
-            if lease is None:
-                lease = self._leases[loop] = _Lease(self._make())
-            lease.users += 1
-        try:
-            yield lease.client
-        finally:
-            with self._lock:
-                lease.users -= 1
-                is_idle = lease.users == 0
-                if is_idle:
-                    del self._leases[loop]
-            if is_idle and self._close is not None:
-                await self._close(lease.client)
-
-
 class ModelSummarizer(ABC):
-    """What the summarizers of all providers share: the prompt, the limits and the errors."""
+    """What the clients of all providers share: the prompt, the limits and the errors.
+
+    A client that *make* makes is closed after its call: its connections belong to an event loop,
+    and the synchronous face of refold starts one for each pass. An *own* client stays open.
+    """
 
     provider: ClassVar[str]
 
@@ -253,17 +176,18 @@ class ModelSummarizer(ABC):
         self,
         model: str,
         *,
-        timeout_seconds: float,
+        own: Any,
+        make: Callable[[], Any],
         thinking_tokens: int,
         temperature: float | None,
         options: PromptOptions,
     ) -> None:
         if not isinstance(model, str) or not model.strip():
             raise ConfigError(f"model must be the name of a model, got {model!r}")
-        check_positive("timeout_seconds", timeout_seconds)
         check_whole("thinking_tokens", thinking_tokens)
         self.model = model
-        self._timeout_seconds = timeout_seconds
+        self._own = own
+        self._make = make
         self._thinking_tokens = thinking_tokens
         self._temperature = {} if temperature is None else {"temperature": temperature}
         """For the request; left out where the server is to decide."""
@@ -275,16 +199,23 @@ class ModelSummarizer(ABC):
         return f"{self.provider}:{self.model}:{self._writer.version}"
 
     async def summarize(self, request: SummaryRequest) -> Summary:
-        """Ask the model once; raise `AnswerError` if its answer is cut off or withheld."""
+        """Ask the model; raise `AnswerError` if its answer is cut off or withheld."""
         prompt = self._writer.write(request)
+        client = self._make() if self._own is None else self._own
         try:
-            answer = await self._ask(prompt)
+            answer = await self._ask(client, prompt)
         except json.JSONDecodeError as error:  # the SDKs let it through
             raise ConnectionError(f"{self.model}: the reply broke off: {error}") from error
+        finally:
+            if self._own is None:
+                await self._close(client)
         return replace(answer, text=prompt.clean(answer.text))
 
     @abstractmethod
-    async def _ask(self, prompt: Prompt) -> Summary: ...
+    async def _ask(self, client: Any, prompt: Prompt) -> Summary: ...
+
+    async def _close(self, client: Any) -> None:
+        await client.close()
 
     def _limit(self, prompt: Prompt) -> int:
         """Return the output limit, which stops a runaway model; the prompt asks for much less."""
@@ -319,6 +250,16 @@ def key_for(base_url: str | None, api_key: str | None, *domains: str) -> str | N
     if api_key is not None or base_url is None or leads_to(base_url, *domains):
         return api_key
     return _NO_KEY
+
+
+def make_once(make: Callable[[], C], errors: type[Exception], provider: str) -> C:
+    """Make a client, to learn now what is missing rather than in the middle of a fold."""
+    try:
+        return make()
+    except ConfigError:
+        raise
+    except errors as error:
+        raise ConfigError(f"no {provider} client: {error}") from error
 
 
 def missing_package(package: str, extra: str) -> ConfigError:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, ClassVar, Final, Unpack
 
-from refold.errors import ConfigError
 from refold.llm.summarizers.base import Summary, Usage
 from refold.llm.summarizers.models import (
-    Clients,
     ModelSummarizer,
     key_for,
     leads_to,
+    make_once,
     missing_package,
 )
 from refold.llm.summarizers.prompt import Prompt, PromptOptions
@@ -30,10 +29,9 @@ class OpenAISummarizer(ModelSummarizer):
 
     *api_key* defaults to what the SDK finds (`OPENAI_API_KEY`), but only for OpenAI itself: no
     other server is sent that key unasked. *client* is an `AsyncOpenAI` of your own, which you close
-    and use on one event loop only, or a function that makes one, which is called and closed for you
-    on each. *thinking_tokens* is the room a model gets to think before it answers, by default
-    2,000 at OpenAI and none elsewhere. *extra_body* is added to each request, for instance
-    `{"reasoning_effort": "low"}`. Nothing is retried here: wrap it in `Retrying`.
+    and use on one event loop only. *thinking_tokens* is the room a model gets to think before it
+    answers, by default 2,000 at OpenAI and none elsewhere. *extra_body* is added to each request,
+    for instance `{"reasoning_effort": "low"}`. The SDK retries.
     """
 
     provider: ClassVar[str] = "openai"
@@ -44,39 +42,45 @@ class OpenAISummarizer(ModelSummarizer):
         *,
         base_url: str | None = None,
         api_key: str | None = None,
-        client: AsyncOpenAI | Callable[[], AsyncOpenAI] | None = None,
-        timeout_seconds: float = 30.0,
+        client: AsyncOpenAI | None = None,
         thinking_tokens: int | None = None,
         temperature: float | None = None,
         extra_body: Mapping[str, object] | None = None,
         **options: Unpack[PromptOptions],
     ) -> None:
-        self._clients, url = _open(client, base_url, api_key)
-        self._is_openai = leads_to(url, *_DOMAINS)
+        try:
+            from openai import AsyncOpenAI, OpenAIError
+        except ImportError as error:
+            raise missing_package("openai", "openai") from error
+
+        def make() -> AsyncOpenAI:
+            return AsyncOpenAI(base_url=base_url, api_key=key_for(base_url, api_key, *_DOMAINS))
+
+        sample = make_once(make, OpenAIError, "OpenAI") if client is None else client
+        self._is_openai = leads_to(str(sample.base_url), *_DOMAINS)
         if thinking_tokens is None:
             thinking_tokens = _THINKING_TOKENS if self._is_openai else 0
         super().__init__(
             model,
-            timeout_seconds=timeout_seconds,
+            own=client,
+            make=make,
             thinking_tokens=thinking_tokens,
             temperature=temperature,
             options=options,
         )
         self._extra_body = dict(extra_body or {})
 
-    async def _ask(self, prompt: Prompt) -> Summary:
+    async def _ask(self, client: AsyncOpenAI, prompt: Prompt) -> Summary:
         # OpenAI's newer models know only the new name, many other servers only the old one.
         limit = "max_completion_tokens" if self._is_openai else "max_tokens"
-        async with self._clients.lend() as client:
-            once = client.with_options(max_retries=0, timeout=self._timeout_seconds)
-            answer = await once.chat.completions.create(
-                model=self.model,
-                messages=[
-                    {"role": "system", "content": prompt.system},
-                    {"role": "user", "content": prompt.user},
-                ],
-                extra_body={limit: self._limit(prompt), **self._temperature, **self._extra_body},
-            )
+        answer = await client.chat.completions.create(
+            model=self.model,
+            messages=[
+                {"role": "system", "content": prompt.system},
+                {"role": "user", "content": prompt.user},
+            ],
+            extra_body={limit: self._limit(prompt), **self._temperature, **self._extra_body},
+        )
         return self._read(answer, prompt)
 
     def _read(self, answer: ChatCompletion, prompt: Prompt) -> Summary:
@@ -90,31 +94,6 @@ class OpenAISummarizer(ModelSummarizer):
         if message.refusal or reason == "content_filter":
             raise self._withheld(message.refusal or "filtered by the provider", usage)
         return Summary(text=_without_thoughts(message.content or ""), usage=usage)
-
-
-def _open(
-    client: AsyncOpenAI | Callable[[], AsyncOpenAI] | None,
-    base_url: str | None,
-    api_key: str | None,
-) -> tuple[Clients[AsyncOpenAI], str]:
-    """Return who lends clients, and where they lead."""
-    try:
-        from openai import AsyncOpenAI, OpenAIError
-    except ImportError as error:
-        raise missing_package("openai", "openai") from error
-    if isinstance(client, AsyncOpenAI):
-        return Clients(lambda: client), str(client.base_url)
-
-    def make() -> AsyncOpenAI:
-        if client is not None:
-            return client()
-        return AsyncOpenAI(base_url=base_url, api_key=key_for(base_url, api_key, *_DOMAINS))
-
-    try:
-        sample = make()  # a missing key is better missed now than in the middle of a fold
-    except OpenAIError as error:
-        raise ConfigError(f"no OpenAI client: {error}") from error
-    return Clients(make, AsyncOpenAI.close), str(sample.base_url)
 
 
 def _usage(answer: ChatCompletion) -> Usage:

@@ -1,4 +1,4 @@
-"""Summarizers ready for use: looked up by name, and inside the usual wrappers.
+"""Summarizers ready for use: looked up by name, and inside what stands around every model.
 
 Names are `openai:gpt-5-mini`, `ollama:llama3`, `openai:m@http://localhost:8000/v1`.
 """
@@ -11,20 +11,17 @@ from functools import partial
 from typing import Final, Unpack
 
 from refold.errors import ConfigError
-from refold.llm.summarizers.accounting import Accounting
 from refold.llm.summarizers.anthropic import AnthropicSummarizer
-from refold.llm.summarizers.base import CheckedSummarizer, Summarizer, as_summarizer
-from refold.llm.summarizers.cached import Cached
-from refold.llm.summarizers.failures import CircuitBreaker, Retrying
+from refold.llm.summarizers.base import Summarizer, as_summarizer
+from refold.llm.summarizers.cached import Cache, Cached
 from refold.llm.summarizers.gemini import GeminiSummarizer
-from refold.llm.summarizers.limited import Limited, Limiter, WithTimeout
+from refold.llm.summarizers.limited import CALL_SECONDS, Limited, Limiter
 from refold.llm.summarizers.openai import OpenAISummarizer
 from refold.llm.summarizers.prompt import PromptOptions
 from refold.llm.summarizers.redacting import Redacting
+from refold.scan.redaction import SecretFinder
 
 _AT_URL: Final = re.compile(r"@(?=https?://)")
-_CALL_SECONDS: Final = 120
-"""How long a call may take: models that think first take a minute and more. A guess."""
 
 PROVIDERS: Final[dict[str, Callable[..., Summarizer]]] = {
     "openai": OpenAISummarizer,
@@ -36,11 +33,7 @@ PROVIDERS: Final[dict[str, Callable[..., Summarizer]]] = {
 
 
 def resolve_summarizer(
-    name: str,
-    *,
-    api_key: str | None = None,
-    timeout_seconds: float = 30.0,
-    **options: Unpack[PromptOptions],
+    name: str, *, api_key: str | None = None, **options: Unpack[PromptOptions]
 ) -> Summarizer:
     """Make the summarizer that *name* stands for: `provider:model`, or `provider:model@url`.
 
@@ -57,30 +50,27 @@ def resolve_summarizer(
     if not model.strip():
         raise ConfigError(f"summarizer {name!r} names no model; write {provider}:model")
     place = {"base_url": urls[0]} if urls else {}
-    return make(model, api_key=api_key, timeout_seconds=timeout_seconds, **place, **options)
+    return make(model, api_key=api_key, **place, **options)
 
 
-def wrap_summarizer(summarizer: object) -> Summarizer:
-    """Put the usual wrappers around *summarizer*, which may be anything that can be one.
+def wrap_summarizer(
+    summarizer: object,
+    *,
+    cache: Cache | None = None,
+    version: str = "",
+    max_concurrent: int | Limiter = 4,
+    call_seconds: float = CALL_SECONDS,
+    find_secrets: SecretFinder | None = None,
+) -> Summarizer:
+    """Put around *summarizer* what every model gets: a limit, a deadline, a cache, redaction.
 
-    A name such as `openai:gpt-5-mini` is looked up. At most four calls run at once, each for two
-    minutes at most; transient failures are retried, a summarizer that keeps failing is not asked
-    for a while, answers are cached, and secrets stay in the process.
+    A name such as `openai:gpt-5-mini` is looked up. Redaction is outermost, so that neither the
+    cache nor the model sees a secret.
     """
     if isinstance(summarizer, str):
         summarizer = resolve_summarizer(summarizer)
-    counted = Accounting(CheckedSummarizer(as_summarizer(summarizer)))
-    version = str(getattr(summarizer, "version", ""))
-    # Redaction is outermost, so that no cache sees a secret.
-    return Redacting(Cached(limit_calls(counted, _CALL_SECONDS), version=version))
-
-
-def limit_calls(
-    inner: Summarizer, call_seconds: float, *, max_concurrent: int | Limiter = 4
-) -> Summarizer:
-    """Limit how long calls of *inner* take and how many overlap; retry them, or pause after many.
-
-    The breaker is inside the limit: once it opens, calls that waited for a slot fail at once.
-    """
-    bounded = CircuitBreaker(WithTimeout(inner, call_seconds))
-    return Retrying(Limited(bounded, max_concurrent=max_concurrent))
+    version = f"{getattr(summarizer, 'version', '')}:{version}"
+    limited = Limited(
+        as_summarizer(summarizer), max_concurrent=max_concurrent, seconds=call_seconds
+    )
+    return Redacting(Cached(limited, cache, version=version), find_secrets=find_secrets)

@@ -1,4 +1,4 @@
-"""Write docs/reference.md from the code: public names, options, detectors, gates, commands.
+"""Write docs/reference.md from the code: public names, options, detectors, checks, commands.
 
 python docs/make_reference.py            # writes docs/reference.md
 python docs/make_reference.py --check    # exits with 1 if the file is out of date
@@ -17,11 +17,11 @@ from types import ModuleType
 from typing import Any, Final, get_args
 
 import click
-from refold.llm.gates import GATES
 
 import refold
 from refold.cli import COMMANDS
 from refold.detectors import DETECTORS
+from refold.llm.checks import CHECKS
 from refold.messages.formats import FORMATS
 
 TARGET: Final = Path(__file__).with_name("reference.md")
@@ -94,12 +94,6 @@ GROUPS: Final[Mapping[str, Sequence[str]]] = {
     ),
     "Models": (
         "refold.create_summarizer",
-        "refold.llm.summarizers.create_escalating_summarizer",
-        "refold.create_classifier",
-        "refold.api.create_escalating_classifier",
-        "refold.llm.classify.Classifier",
-        "refold.llm.classify.Verdict",
-        "refold.plan.hooks.TokenVerdict",
         "refold.result.ModelReport",
         "refold.result.RefusedAnswer",
         "refold.events.Event",
@@ -120,13 +114,7 @@ GROUPS: Final[Mapping[str, Sequence[str]]] = {
         "refold.llm.summarizers.Cached",
         "refold.llm.summarizers.MemoryCache",
         "refold.llm.summarizers.SqliteCache",
-        "refold.llm.summarizers.Chunking",
-        "refold.llm.summarizers.Escalating",
-        "refold.llm.summarizers.Accounting",
-        "refold.llm.summarizers.CircuitBreaker",
-        "refold.llm.summarizers.Retrying",
         "refold.llm.summarizers.Limited",
-        "refold.llm.summarizers.WithTimeout",
     ),
     "Managers": (
         "refold.CompressionManager",
@@ -223,7 +211,7 @@ def make_reference() -> str:
     for title, names in GROUPS.items():
         parts.append(f"## {title}\n")
         parts.extend(map(_describe, (*names, *_rest(title))))
-    parts.extend((_formats(), _detectors(), _gates(), _commands()))
+    parts.extend((_formats(), _detectors(), _checks(), _commands()))
     return "\n".join(parts).rstrip() + "\n"
 
 
@@ -395,14 +383,15 @@ def _detectors() -> str:
     return "\n".join((head, *rows, ""))
 
 
-def _gates() -> str:
+def _checks() -> str:
     rows = [
-        f"| `{gate.name}` | {_cell(_first_line(f'refold.llm.gates.{gate.name}'))} |"
-        for gate in GATES
+        *(f"| `{name}` | {_cell(str(one.__doc__))} |" for name, one in CHECKS.items()),
+        "| `nothing_lost` | What is missing of values, quotations and error lines is appended. |",
+        "| `negations_kept` | The source's sentence is appended where its negation is lost. |",
     ]
     head = (
-        "## Gates\n\nEvery answer of a summarizer must pass all of them.\n\n"
-        "| gate | what it does |\n|---|---|"
+        "## Checks\n\nEvery answer of a summarizer must pass all of them.\n\n"
+        "| check | what it does |\n|---|---|"
     )
     return "\n".join((head, *rows, ""))
 

@@ -28,15 +28,7 @@ from refold.checks import (
     check_whole,
 )
 from refold.conversation import window_of
-from refold.llm.summarizers import (
-    Accounting,
-    Chunking,
-    CircuitBreaker,
-    Limited,
-    MemoryCache,
-    Retrying,
-    WithTimeout,
-)
+from refold.llm.summarizers import Limited, MemoryCache
 
 NO_NUMBERS: tuple[Any, ...] = ("3", b"3", [3], {}, object(), True, math.nan, -1)
 
@@ -110,16 +102,9 @@ def window(**choices: Any) -> ContextWindowManager:
         (window, "keep_results"),
         (window, "clear_at_least"),
         (window, "reserve_output_tokens"),
-        (lambda **c: Accounting(str, **c), "price_per_million_input"),
-        (lambda **c: Accounting(str, **c), "max_cost_usd"),
-        (lambda **c: Accounting(str, **c), "max_calls"),
-        (lambda **c: Chunking(str, **c), "max_chars"),
-        (lambda **c: CircuitBreaker(str, **c), "failures"),
         (lambda **c: Limited(str, **c), "max_concurrent"),
         (MemoryCache, "max_entries"),
-        (lambda **c: Retrying(str, **c), "tries"),
-        (lambda **c: Retrying(str, **c), "max_seconds"),
-        (lambda **c: WithTimeout(str, **c), "seconds"),
+        (lambda **c: Limited(str, **c), "seconds"),
     ],
 )
 def test_no_number_is_taken_for_one(make: Callable[..., object], name: str, value: Any) -> None:

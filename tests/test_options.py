@@ -76,12 +76,7 @@ CHOSEN: dict[str, Any] = {
     "budget_strategy": "tiered",
     "force_converge": False,
     "observation_threshold": 100,
-    "classifier_mode": "full",
-    "entropy_scorer": lambda sentences: [1.0 for _ in sentences],
-    "entropy_scorer_mode": "replace",
-    "ml_token_classifier": str.split,
     "summarizer": lambda text: text[:20],
-    "classifier": lambda text: "preserve",
     "on_event": print,
     "pass_seconds": 1.0,
     "detectors": [],
@@ -111,7 +106,7 @@ USED_BY_ALL: dict[str, Any] = {
 
 def test_every_choice_is_told_apart() -> None:
     assert CHOSEN.keys() == USED_BY.keys()
-    models = {"summarizer", "classifier", "on_event", "pass_seconds"}
+    models = {"summarizer", "on_event", "pass_seconds"}
     helpers = models | {"detectors", "codecs", "kinds", "rules"}
     options = {field.name for field in fields(Options)}
     assert options == (CHOSEN.keys() - helpers) | USED_BY_ALL.keys() | {"profile"}
@@ -237,7 +232,6 @@ def test_a_profile_refuses_what_was_chosen_for_another() -> None:
         ({"strict": True}, "give strict to the manager itself"),
         ({"model": "gpt-4o"}, "give model to the manager itself"),
         ({"counter": len}, "give counter to the manager itself"),
-        ({"classifier_mode": "full"}, "asks no classifier"),
         ({"trace": True}, "FitResult.steps"),
     ],
 )

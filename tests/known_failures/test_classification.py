@@ -134,7 +134,6 @@ def test_kf_19_sql_is_protected_whatever_else_is_on() -> None:
         {},
         {"importance_scoring": True},
         {"contradiction_detection": True},
-        {"classifier_mode": "full"},  # without a classifier
     ]
     for options in chosen:
         result = compress([{"role": "user", "content": sql}], recency_window=0, **options)

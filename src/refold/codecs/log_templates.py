@@ -31,6 +31,7 @@ _MIN_SAVED: Final = 16
 """How many characters each row must save: more than a date, which is left out more simply."""
 _GAP: Final = "{}"
 _MIN_LINES: Final = 3
+"""Two entries save nothing beside their heading."""
 _MIN_SHARE: Final = 0.25
 """So many of the entries with the same signs have a word that is no gap; .55 saves as much."""
 _MAX_BEFORE: Final = 80

@@ -26,7 +26,7 @@ from refold.notation.spelling import Said, read_other_tag, read_summary_tag
 _HANDLE: Final = rf"[a-z]{{{HANDLE_CHARS},36}}"
 _MESSAGES: Final = rf"({AMOUNT}) (?:earlier )?+messages?+(?=[ ,\]])"
 _WORDS: Final = (
-    rf"(?:(?:[0-9]{{1,2}}+% shown|shortened|reformatted|same as the |corrected (?:above|below)"
+    rf"(?:(?:[0-9]{{1,2}}+% shown|part|shortened|reformatted|same as the |corrected (?:above|below)"
     rf"|(?:image|audio|file) left out: |{_MESSAGES})[^\[\]\n#]{{0,400}})"
 )
 _MARK: Final = re.compile(rf"\[{_WORDS}(?<!:) #{_HANDLE}\]")

@@ -14,6 +14,7 @@ from typing import Final
 from refold.classic.rules import recent_from
 from refold.codecs import Codec
 from refold.codecs.shown import Shown
+from refold.fold.fold import Folder
 from refold.lazy import Lazy
 from refold.messages.folds import SUMMARIZED, Outcome, Plan
 from refold.messages.message import Message
@@ -73,6 +74,9 @@ class StandardFitter:
 
     def __init__(self, task: BudgetTask, weights: Weights | None = None) -> None:
         self._task = task
+        self._folder = Folder(
+            task.messages, task.untouchable, task.tokens, explains=task.options.trace
+        )
         self._weights = weights
         self._fit_lossless = LosslessFitter(task)
 
@@ -81,7 +85,7 @@ class StandardFitter:
         task = self._task
         if task.total <= target or not task.options.force_converge:
             return self._fit_lossless(target, token_budget)
-        plan, rungs = self._show_what_counts(target, max(target, token_budget))
+        plan, rungs = self._folder.fold(target, max(target, token_budget)), ("lossless", "select")
         return add_model_summary(plan, task.text_cache), rungs
 
     @cached_property

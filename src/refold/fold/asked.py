@@ -1,0 +1,178 @@
+"""Find what the open question is about: the pieces that answer it, the best first.
+
+If the user spoke last, the user's words are the question and nothing else; otherwise it is what the
+agent said or called since. Being named is not being answered: how rare a word is counts over what
+tools returned and calls, so a row that was talked about before is still the row to show.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import log
+from typing import Final
+
+from refold.fold.kinds import SIGNATURE
+from refold.fold.pieces import Grade, Kind, Piece, Text, Voice
+from refold.fold.rate import Index
+from refold.scan.items import find_items
+
+_UNIT: Final = 1_000
+_WORDS: Final = 60
+"""A question of more words says less with each of them."""
+_SURE: Final = 0.3
+"""A piece answers if it has this much of what the question names."""
+_NAMED_ONLY: Final = 0.5
+_CALL: Final = 0.6
+"""What is said in talk, or in a call, beside what a tool returned."""
+_CONTEXT: Final = 0.9
+_COMMON: Final = 0.1
+"""A word in more of the pieces names nothing."""
+_SIGNS: Final = "#$./"
+_BODY: Final = 400
+"""Tokens of a function that come with its signature."""
+_INDENT_SEARCH: Final = 30
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """The pieces that answer what is asked now, the best first."""
+
+    ranked: tuple[int, ...]
+    is_direct: bool
+    """Whether the user spoke last."""
+
+
+def ask(texts: Sequence[Text], pieces: Sequence[Piece], index: Index) -> Question:
+    """Return the pieces that answer the question at the end of the conversation."""
+    users = [text.message for text in texts if text.voice is Voice.USER]
+    spoken = [t.message for t in texts if t.voice in (Voice.ASSISTANT, Voice.CALL)]
+    if not users:
+        return Question((), is_direct=False)
+    last_user, last_said = users[-1], spoken[-1] if spoken else -1
+    is_direct = last_user > last_said
+    weights = _weigh(texts, index, last_user, last_said, is_direct=is_direct)
+    evident = [
+        texts[p.text].voice in (Voice.TOOL, Voice.CALL) or p.grade is Grade.NOISE for p in pieces
+    ]
+    if 5 * sum(evident) < len(pieces):  # a talk, without tools
+        evident = [True] * len(pieces)
+    named: dict[int, list[int]] = {}
+    df: Counter[int] = Counter()
+    for n, piece in enumerate(pieces):
+        found = [row for row in piece.items if row in weights]
+        if found:
+            named[n] = found
+            if evident[n]:
+                df.update(found)
+    count = sum(evident)
+    most = max(2, _COMMON * count)
+    idf = {
+        row: round(_UNIT * weight * log(1 + count / max(1, df[row]))) if df[row] <= most else 0
+        for row, weight in weights.items()
+    }
+    own = {n: sum(map(idf.__getitem__, found)) for n, found in named.items()}
+    of_call: defaultdict[int, int] = defaultdict(int)
+    for n, score in own.items():
+        if texts[pieces[n].text].is_call:
+            of_call[pieces[n].text] = max(of_call[pieces[n].text], score)
+    rarest = round(_UNIT * log(1 + count))
+    enough = _SURE * sum(value for row, value in idf.items() if df[row])
+    scores: dict[int, int] = {}
+    for n, piece in enumerate(pieces):
+        text = texts[piece.text]
+        if text.message == last_user and text.voice is Voice.USER:
+            continue
+        if text.message == last_said and text.voice is not Voice.TOOL:
+            continue
+        score = own.get(n, 0)
+        context = of_call[text.call] if text.call >= 0 else 0
+        context += own.get(piece.head, 0) if piece.head >= 0 else 0
+        if not score and context <= rarest:
+            continue
+        if score or is_direct:
+            score += round(_CONTEXT * context)
+        if text.is_call:
+            score = round(_CALL * score)
+        elif text.voice is not Voice.TOOL and not evident[n]:
+            score = round(_NAMED_ONLY * score)
+        if score >= enough and score > 0:
+            scores[n] = score
+    ranked = sorted(scores, key=lambda n: (-scores[n], -n))
+    if not ranked:
+        return Question((), is_direct)
+    least = max(round(_UNIT * log(1 + len(pieces) / 3)), round(0.6 * scores[ranked[0]]))
+    return Question(tuple(n for n in ranked if scores[n] >= least), is_direct)
+
+
+def _weigh(
+    texts: Sequence[Text], index: Index, last_user: int, last_said: int, *, is_direct: bool
+) -> dict[int, float]:
+    """Return how much each item of the question counts."""
+    forms: defaultdict[str, list[int]] = defaultdict(list)
+    for item, row in index.row.items():
+        forms[item.strip(_SIGNS).lower()].append(row)
+    weights: dict[int, float] = {}
+    for text in texts:
+        is_question = text.message == last_user or (text.message == last_said and not is_direct)
+        if text.voice is Voice.TOOL or not is_question:
+            continue
+        words = {item.strip(_SIGNS).lower() for item in find_items(text.text)}
+        weight = min(1.0, _WORDS / (len(words) + 1))
+        if not is_direct and text.message != last_said:
+            weight /= 2
+        for word in words:
+            for form in (word, word[:-1] if word.endswith("s") else f"{word}s"):
+                for row in forms.get(form, ()):
+                    weights[row] = max(weights.get(row, 0.0), weight)
+    return weights
+
+
+def belongings(n: int, pieces: Sequence[Piece], texts: Sequence[Text]) -> list[int]:
+    """Return the pieces that make *n* understandable, the most important first.
+
+    Its header; of a signature, the body; of a line, the line that it is indented under and its
+    neighbours.
+    """
+    piece, text = pieces[n], texts[pieces[n].text]
+    owned = [piece.head] if piece.head >= 0 else []
+    if text.kind is Kind.RECORDS:
+        return owned
+
+    def is_here(m: int) -> bool:
+        return 0 <= m < len(pieces) and pieces[m].text == piece.text
+
+    def depth(m: int) -> int:
+        return _indent(text.text[pieces[m].start : pieces[m].end])
+
+    here = depth(n)
+    if text.voice is Voice.TOOL and SIGNATURE.search(text.text, piece.start, piece.end):
+        m, spent = n + 1, 0.0
+        while is_here(m) and spent < _BODY and depth(m) > here:
+            owned.append(m)
+            spent += pieces[m].cost
+            m += 1
+        return owned
+    if here > 0:
+        for m in range(n - 1, max(-1, n - _INDENT_SEARCH), -1):
+            if not is_here(m):
+                break
+            if depth(m) < here:
+                owned.append(m)
+                break
+    return owned + [m for m in (n + 1, n - 1) if is_here(m)]
+
+
+_BLANK: Final = 99
+
+
+def _indent(text: str) -> int:
+    """Return how far the first line of *text* is indented, its number aside."""
+    line = text.split("\n", 1)[0]
+    bare = line.lstrip()
+    if bare[:1].isdigit():
+        rest = bare.lstrip("0123456789")
+        if rest[:1] in "\t:→|-" and rest:
+            line = rest[1:]
+    return len(line) - len(line.lstrip()) if line.strip() else _BLANK

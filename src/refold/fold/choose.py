@@ -1,0 +1,259 @@
+"""Choose pieces: what has priority first, each group up to a share of the room, then the best."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from heapq import heapify, heappop, heapreplace
+from math import exp
+from typing import Final
+
+from refold.fold.asked import Question, belongings
+from refold.fold.people import forbids, is_prose, names_value, wills
+from refold.fold.pieces import Grade, Piece, Place, Text, Voice
+
+_WEIGHT: Final = {
+    Grade.PLAIN: 1.0,
+    Grade.NOISE: 0.2,
+    Grade.REPEAT: 0.5,
+    Grade.SIGNATURE: 1.5,
+    Grade.HEAD: 1.5,
+    Grade.ACT: 2.0,
+    Grade.ERROR: 2.0,
+    Grade.GRAVE: 3.0,
+}
+_STALE: Final = 0.1
+_SPOKEN: Final = 1.2
+_RECENT: Final = 4.0
+_RECENT_TURNS: Final = 3.0
+"""How much more the newest turns count, and how fast that fades."""
+_WHOLE_ITEM: Final = 0.35
+"""What an item is worth that is in view already, in a message that stays whole."""
+_LEAST: Final = 20_000
+"""What a piece is worth without any item that counts, in millionths."""
+_TYPED: Final = 0.2
+_WILLED: Final = 0.1
+_FORBIDDEN: Final = 0.05
+_TASK: Final = 0.15
+_EVIDENCE: Final = 0.1
+_PENDING: Final = 0.05
+_ANSWER: Final = 0.2
+"""Of the room: what people typed, the most of it that they ask for, and further answers."""
+_PLAN: Final = 0.15
+_ACTS: Final = 0.15
+_ERRORS: Final = 0.1
+_FEW: Final = 40
+
+
+class Choice:
+    """Greedy and lazy: what adds most per token first, each item counted once."""
+
+    def __init__(
+        self,
+        texts: Sequence[Text],
+        pieces: Sequence[Piece],
+        worth: Sequence[int],
+        open_: Sequence[int],
+        *,
+        is_talk: bool = False,
+    ) -> None:
+        self.is_talk = is_talk
+        self.texts, self.pieces, self.open = texts, pieces, open_
+        self.left = list(worth)
+        self.chosen: list[int] = []
+        self.taken: set[int] = set()
+        self.opened: set[int] = set()
+        self.why: dict[int, str] = {}
+        for piece in pieces:
+            if texts[piece.text].place is Place.WHOLE:
+                for row in piece.items:
+                    self.left[row] = min(self.left[row], round(_WHOLE_ITEM * worth[row]))
+        last = max((text.message for text in texts), default=0)
+        recent = [
+            round(1_000 * (1 + _RECENT * exp((n - last) / _RECENT_TURNS))) for n in range(last + 1)
+        ]
+        self._factor = [1_000.0] * len(pieces) if is_talk else [
+            _WEIGHT[piece.grade]
+            * (1.0 if texts[piece.text].voice is Voice.TOOL else _SPOKEN)
+            * (_STALE if texts[piece.text].is_stale else 1.0)
+            * recent[texts[piece.text].message]
+            for piece in pieces
+        ]
+
+    def gain(self, n: int) -> float:
+        """Return what a piece adds per token."""
+        piece = self.pieces[n]
+        added = sum(map(self.left.__getitem__, piece.items))
+        return self._factor[n] * (_LEAST + added) / (piece.cost + 2)
+
+    def price(self, n: int) -> float:
+        """Return what a piece costs: more if it is the first of its text."""
+        piece = self.pieces[n]
+        if piece.text in self.opened:
+            return piece.cost
+        return piece.cost + (4 if self.texts[piece.text].voice is Voice.USER else 2)
+
+    def take(self, n: int, budget: float, why: str) -> float:
+        """Take a piece with the headers that it stands under, if all fit; return what is left."""
+        group: list[int] = []
+        m = n
+        while m >= 0 and m not in self.taken and len(group) < 4:
+            group.append(m)
+            m = self.pieces[m].head
+        price = sum(map(self.price, group))
+        if not group or price > budget:
+            return budget
+        for m in reversed(group):
+            for row in self.pieces[m].items:
+                self.left[row] = 0
+            self.chosen.append(m)
+            self.taken.add(m)
+            self.opened.add(self.pieces[m].text)
+            self.why[m] = why if m == n else "heading"
+        return budget - price
+
+    def drop_last(self) -> float:
+        """Take back the piece that was chosen last; return its cost."""
+        n = self.chosen.pop()
+        self.taken.discard(n)
+        return self.pieces[n].cost
+
+    def spend(self, numbers: Iterable[int], budget: float, why: str) -> float:
+        """Take the best of these pieces until the budget is spent; return what is left."""
+        heap = [(-self.gain(n), -n) for n in numbers if n not in self.taken]
+        heapify(heap)
+        while heap and budget > 3:
+            n = -heap[0][1]
+            if n in self.taken:
+                heappop(heap)
+                continue
+            now = -self.gain(n)
+            if len(heap) > 1 and min(heap[1:3])[0] < now:
+                heapreplace(heap, (now, -n))
+                continue
+            heappop(heap)
+            budget = self.take(n, budget, why)
+        return budget
+
+    def within(self, share: float, left: float, take: Callable[[float], float]) -> float:
+        """Let *take* spend a share of what is *left*; return what is left then."""
+        most = max(0.0, min(left, share))
+        return left - (most - take(most))
+
+
+def choose(
+    choice: Choice, question: Question, room: float, full: float, share: float, task: int
+) -> None:
+    """Choose what *room* tokens can show; *full* is the room of the whole view.
+
+    What is asked first; a line of every result in place; what people forbid and want; further
+    answers; the state of the work; then what is worth most.
+    """
+    pieces, texts, open_ = choice.pieces, choice.texts, choice.open
+    is_open = set(open_)
+    answers = [n for n in question.ranked if n in is_open][:_FEW]
+
+    def answer(numbers: Sequence[int], left: float) -> float:
+        for n in numbers:
+            left = choice.take(n, left, "asked")
+            for m in belongings(n, pieces, texts):
+                if m in is_open:
+                    left = choice.take(m, left, "asked")
+        return left
+
+    left = room
+    most = left if question.is_direct else _ANSWER * room
+    left = choice.within(most, left, lambda budget: answer(answers[:1], budget))
+    left = _show_lines(choice, left)
+    if choice.is_talk:
+        choice.spend(open_, left, "worth")
+        return
+    if task >= 0:
+        left = choice.within(_TASK * full, left, lambda budget: _tell_task(choice, task, budget))
+    left = _tell_typed(choice, left, full, share)
+    most = (_EVIDENCE if question.is_direct else _PENDING) * room
+    left = choice.within(most, left, lambda budget: answer(answers[1:], budget))
+    for numbers, part, why in _state(choice):
+        left = choice.within(
+            part * full, left, lambda budget, n=numbers, w=why: choice.spend(n, budget, w)
+        )
+    choice.spend(open_, left, "worth")
+
+
+def _show_lines(choice: Choice, left: float) -> float:
+    """Let every result in its place show the line that is worth most."""
+    best: dict[int, int] = {}
+    for n in choice.open:
+        piece = choice.pieces[n]
+        if choice.texts[piece.text].place is not Place.EXCERPT or piece.text in choice.opened:
+            continue
+        if piece.grade is Grade.NOISE or not choice.texts[piece.text].text[
+            piece.start : piece.end
+        ].strip():
+            continue
+        if piece.text not in best or choice.gain(n) > choice.gain(best[piece.text]):
+            best[piece.text] = n
+    for n in best.values():
+        left = choice.take(n, left, "line")
+    return left
+
+
+def _tell_task(choice: Choice, task: int, left: float) -> float:
+    """Of a task that is too long, show how it begins and what it forbids."""
+    own = [n for n in choice.open if choice.texts[choice.pieces[n].text].message == task]
+    bans = [n for n in own if _says(choice, n, forbids)]
+    most = left / 2
+    for n in own:
+        most = choice.take(n, most, "task")
+        if most < choice.pieces[n].cost:
+            break
+    return choice.spend(bans, left / 2 + most, "task")
+
+
+def _says(choice: Choice, n: int, test: Callable[[str, int, int], bool]) -> bool:
+    piece = choice.pieces[n]
+    return test(choice.texts[piece.text].text, piece.start, piece.end)
+
+
+def _tell_typed(choice: Choice, left: float, full: float, share: float) -> float:
+    """Show what people typed: all of it if that is little, else what they forbid, want, name."""
+    pieces, texts = choice.pieces, choice.texts
+    typed = [
+        n for n in choice.open if texts[pieces[n].text].is_typed and pieces[n].grade is Grade.PLAIN
+    ]
+    if sum(pieces[n].cost + 2 for n in typed) <= _TYPED * full:
+        for n in typed:
+            left = choice.take(n, left, "typed")
+        return left
+    prose = [
+        n for n in typed if is_prose(texts[pieces[n].text].text[pieces[n].start : pieces[n].end])
+    ]
+    willed = [
+        n
+        for n in prose
+        if _says(choice, n, wills)
+        or (texts[pieces[n].text].tokens <= 60 and _says(choice, n, names_value))
+    ]
+    bans = [n for n in prose if _says(choice, n, forbids)]
+    one: dict[int, int] = {}
+    for group in (typed, prose, willed):
+        one |= {pieces[n].text: n for n in sorted(group, key=choice.gain)}
+    much = _TYPED * min(1.0, share / 0.3) * full
+    for numbers, part in ((bans, max(_FORBIDDEN * full, much / 2)), (list(one.values()), much)):
+        left = choice.within(part, left, lambda budget, n=numbers: choice.spend(n, budget, "typed"))
+    return choice.within(much / 2, left, lambda budget: choice.spend(willed, budget, "typed"))
+
+
+def _state(choice: Choice) -> list[tuple[list[int], float, str]]:
+    """Return what shows the state of the work: the newest plan, changes, failures."""
+    pieces, texts = choice.pieces, choice.texts
+    plans = [number for number, text in enumerate(texts) if text.is_plan]
+    plan, acts, errors = [], [], []
+    for n in choice.open:
+        piece = pieces[n]
+        if plans and piece.text == plans[-1]:
+            plan.append(n)
+        if piece.grade is Grade.ACT or (piece.grade is Grade.HEAD and texts[piece.text].outcome):
+            acts.append(n)
+        if piece.grade is Grade.GRAVE:
+            errors.append(n)
+    return [(plan, _PLAN, "plan"), (acts, _ACTS, "change"), (errors, _ERRORS, "error")]

@@ -1,0 +1,162 @@
+"""Fold a conversation into a token budget: the whole way, from messages to a plan.
+
+    read → cut → rate → lay out → choose → write
+
+A conversation is texts, a text is pieces, each with a price and a worth. Nothing is decided after
+`choose`, nothing is written before `write`; what the view costs is counted, at most a few times.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from refold.fold.asked import Question, ask
+from refold.fold.choose import Choice, choose
+from refold.fold.cut import cut
+from refold.fold.lay_out import SPOKEN, Costs, Layout, lay_out
+from refold.fold.least import lay_out_least
+from refold.fold.pieces import Piece, Place, Text, Voice
+from refold.fold.rate import Index, rate
+from refold.fold.talk import is_talk
+from refold.fold.texts import read
+from refold.fold.write import Writer
+from refold.messages.folds import Plan, kept_fold
+from refold.messages.message import Message
+from refold.messages.token_count import CountedTexts, count_plan
+
+_LEANS: Final = (1.0, 0.5, 0.0)
+"""How much of the newest turns stands in its place; less where even that does not fit."""
+_ROUNDS: Final = 12
+_REFILLS: Final = 2
+"""How often the view is made shorter, and how often what room is left is filled up."""
+_SHORT: Final = 28
+"""Tokens of a result that stays whole in its place."""
+
+
+class Folder:
+    """Folds one conversation to any number of budgets; what it read of it is shared by them."""
+
+    def __init__(
+        self,
+        messages: Sequence[Message],
+        untouchable: Mapping[int, str],
+        tokens: CountedTexts,
+        *,
+        explains: bool = False,
+    ) -> None:
+        self._messages, self._untouchable, self._tokens = messages, untouchable, tokens
+        self._explains = explains
+        self._cost = sum(map(tokens.message, messages))
+        self._is_read = False
+
+    def fold(self, target: int, limit: int) -> Plan:
+        """Return a plan of at most *target* tokens; what must stay may take up to *limit*."""
+        if self._cost <= target:
+            return tuple(
+                kept_fold(m, self._untouchable.get(m.index, "within_budget"))
+                for m in self._messages
+            )
+        self._read()
+        for lean in _LEANS:
+            layout = lay_out(
+                *(self._messages, self._texts, self._untouchable),
+                *(self._costs, target, self._share(target), lean),
+                is_talk=self._is_talk,
+            )
+            plan = self._fill(layout, target)
+            if plan is not None:
+                return plan
+        for keeps_question in (True, False):
+            layout = lay_out_least(
+                self._messages, self._texts, self._untouchable, keeps_question=keeps_question
+            )
+            plan = self._fill(layout, target if keeps_question else limit)
+            if plan is not None:
+                return plan
+        plan, _ = self._writer(self._choice(layout, target)).write(layout, is_bare=True)
+        return plan
+
+    def _read(self) -> None:
+        if self._is_read:
+            return
+        self._texts: list[Text] = read(self._messages, self._tokens)
+        self._is_talk = is_talk(self._texts)
+        self._pieces: list[Piece] = cut(self._texts, is_talk=self._is_talk)
+        self._index = Index(is_talk=self._is_talk)
+        self._index.add(self._texts, self._pieces)
+        self._question: Question = ask(self._texts, self._pieces, self._index)
+        self._costs = Costs(self._messages, self._texts, self._tokens)
+        self._fixed = sum(
+            self._costs.whole[m.index]
+            for m in self._messages
+            if m.role in ("system", "developer")
+        )
+        self._is_read = True
+
+    def _share(self, target: int) -> float:
+        """Return the share of everything but the system prompt that can be shown."""
+        rest = max(1, self._cost - self._fixed)
+        return max(0.0, min(1.0, (target - self._fixed) / rest))
+
+    def _choice(self, layout: Layout, target: int) -> Choice:
+        for text in self._texts:
+            text.place = layout.places[text.message]
+            if text.place is Place.EXCERPT and _stays(text):
+                text.place = Place.WHOLE
+        worth = rate(self._index, self._texts, self._share(target))
+        for message in self._messages:
+            if message.role in ("system", "developer"):
+                for part in message.parts:
+                    for row in set(self._index.rows_in(part.text)):
+                        worth[row] //= 5
+        open_ = [
+            n for n, p in enumerate(self._pieces) if self._texts[p.text].place is not Place.WHOLE
+        ]
+        return Choice(self._texts, self._pieces, worth, open_, is_talk=self._is_talk)
+
+    def _writer(self, choice: Choice) -> Writer:
+        return Writer(
+            self._messages, self._texts, choice, self._tokens, explains=self._explains
+        )
+
+    def _fill(self, layout: Layout, target: int) -> Plan | None:
+        """Choose, write and count until the view fits and its room is used; `None` if it cannot."""
+        choice = self._choice(layout, target)
+        writer = self._writer(choice)
+        _, used = writer.write(layout, is_bare=True)
+        if used > target:
+            return None
+        full = target - self._fixed
+        share = self._share(target)
+        choose(choice, self._question, target - used, full, share, layout.task)
+        plan, used = writer.write(layout)
+        for attempt in range(_ROUNDS):
+            if used > target:
+                over = (used - target) * (1.05 + 0.15 * attempt) + 1
+                while choice.chosen and over > 0:
+                    over -= choice.drop_last()
+                if not choice.chosen:
+                    break
+            elif attempt < _REFILLS and target - used > 8:
+                before = len(choice.chosen)
+                choice.spend(choice.open, target - used, "worth")
+                if len(choice.chosen) == before:
+                    break
+            else:
+                break
+            plan, used = writer.write(layout)
+        while used > target and choice.chosen:
+            for _ in range(1 + len(choice.chosen) // 8):
+                choice.drop_last()
+            plan, used = writer.write(layout)
+        if used > target:
+            plan, used = writer.write(layout, is_bare=True)
+        return plan if count_plan(plan, self._tokens) <= target else None
+
+
+def _stays(text: Text) -> bool:
+    """Tell whether a text stays whole in its place: calls, short results, most words."""
+    if text.is_call or text.tokens <= _SHORT:
+        return True
+    return text.voice in (Voice.USER, Voice.ASSISTANT) and text.tokens <= SPOKEN

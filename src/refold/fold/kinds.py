@@ -1,0 +1,66 @@
+"""What lines of tool output are: one table of rules, the first that holds decides."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from refold.fold.pieces import Grade
+
+_RULES: Final[tuple[tuple[Grade, str], ...]] = (
+    # what a run came to, and which tests failed
+    (Grade.GRAVE, r"(?:FAILED|ERROR|FAIL)[ :]"),
+    (Grade.GRAVE, r"[ \t]*--- FAIL"),
+    (Grade.GRAVE, r"E  "),
+    (Grade.GRAVE, r"_{3,} \S.* _{3,}$"),
+    (Grade.GRAVE, r"Ran \d+ tests|(?:OK|FAILED)\b|test result: "),
+    (Grade.GRAVE, r"[ \t]*Tests?(?: Suites| Files)?:? +(?:run: )?\d|\[\w+\] Tests run: \d"),
+    (Grade.GRAVE, r"Error: |(?:[a-zA-Z_]\w*\.)*\w*(?:Error|Exception)\b"),
+    (Grade.GRAVE, r".*(?:::\S+ (?:FAILED|ERROR)|\.\.\. (?:FAIL|ERROR))"),
+    (Grade.GRAVE, r".*\b\d+ (?:passed|failed|errors?)\b.* in [\d.]+|.*BUILD (?:SUCCESS|FAIL)"),
+    (Grade.GRAVE, r"not ok \d|[ \t]*[✕✗✖×❌] \S|[ \t]*● \S|\d+ (?:passing|failing)\b"),
+    # what says nothing
+    (Grade.NOISE, r".*(?:PASSED|\.\.\. ok|site-packages|\bDEBUG\b)"),
+    (Grade.NOISE, r"\s+at [\w.$]+\(|[ \t]*(?:--- PASS|=== RUN|✓|✔|√) |ok \d"),
+    (Grade.NOISE, r"</?[\w-]+>\s*$"),
+    (Grade.NOISE, r"[\w.]+=(?:\[\]|\{\}|null|None)?$"),
+    # what reports that something went wrong
+    (
+        Grade.ERROR,
+        r".*(?i:\b(?:error|exception|traceback|failed|failure|fatal|panic|denied|not found|cannot"
+        r"|assert\w*)\b)|.*\bFAIL\b|.*(?i:exit (?:code|status)?:? ?[1-9])",
+    ),
+    # what names what follows
+    (
+        Grade.SIGNATURE,
+        r"[ \t]*(?:\d+[\t:→|-]\s*)?(?:async def|def|class|function|func|fn|export|pub|impl"
+        r"|interface|type|struct)\b",
+    ),
+)
+_LINE: Final = re.compile(
+    "(?m)^(?:" + "|".join(f"(?P<g{n}>{pattern})" for n, (_, pattern) in enumerate(_RULES)) + ")"
+)
+_GRADES: Final = {f"g{n}": grade for n, (grade, _) in enumerate(_RULES)}
+_HARNESS: Final = re.compile(
+    r"(?m)^(?:Aider v\d|(?:Main |Weak )?[Mm]odels?: |Git repo: |Repo-map: |Use /help |\S*/bin/aider\b"
+    r"|(?:Cur|Git) working dir|Tokens: .* sent|Cost: |Applied edit to |Commit [0-9a-f]{6,} "
+    r"|You can use /undo|HEAD is: |Added .* chat|.* is already in the chat|> |# Fix any errors"
+    r"|## Running: |</?[\w-]+>\s*$)"
+)
+SIGNATURE: Final = re.compile(
+    r"(?m)^[ \t]*(?:\d+[\t:→|-]\s*)?(?:async def|def|class|function|func|fn|export|pub|impl"
+    r"|interface|type|struct)\b"
+)
+
+
+def grade_lines(text: str) -> Iterator[tuple[int, Grade]]:
+    """Yield where a line of tool output begins that is more or less than plain, and what it is."""
+    for found in _LINE.finditer(text):
+        yield found.start(), _GRADES[found.lastgroup or ""]
+
+
+def grade_harness(text: str) -> Iterator[tuple[int, Grade]]:
+    """Yield the lines of a user's message that an agent's program wrote into it."""
+    for found in _HARNESS.finditer(text):
+        yield found.start(), Grade.NOISE

@@ -1,0 +1,79 @@
+"""Tell what a person typed from what a program wrote into the user's messages."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from refold.messages.formats.base import is_note
+
+_NOTE: Final = re.compile(
+    r"\s*(?:<(?:system|command|local-command|environment|user_instructions|user-prompt|bash-|ide_"
+    r"|task-not)|Caveat: |\[Request interrupted|This session is being continued|# AGENTS"
+    r"|Please always provide EXACTLY ONE)"
+)
+_OUTPUT: Final = re.compile(
+    r"\s*(?:<(?:returncode|output|error|tool_)|OBSERVATION:|Observation:|\[File: |Found \d+ match"
+    r"|\(Open file|Exit code|\[\w+ for .*\] Result:)|(?s:.*)\n(?:bash-)?\$\s*\Z"
+)
+_SIGNS: Final = ".,!?;:()'\"`*-"
+_SHORT: Final = 12
+_LONG: Final = 300
+"""Words of what is typed in any form, and of what nobody types for one turn."""
+_PLAIN_SHARE: Final = 0.55
+_WILL: Final = re.compile(
+    r"(?i)\b(?:don['’]?t|do not|never|only|must|not want|without|instead|rather|should|stop|no,"
+    r"|always|please|need|want|wrong|actually)\b|\?|不|别|要|请|ない|てください"
+)
+_FORBIDS: Final = re.compile(
+    r"(?i)\b(?:don['’]?t|do not|never|must not|mustn['’]?t|should not|shouldn['’]?t|not want"
+    r"|without|instead of|rather than|avoid|stop|no longer|not? (?:touch|change|use|add|need)"
+    r"|leave .{1,40} alone|only)\b|不要|别|禁止|ないで"
+)
+_VALUE: Final = re.compile(r"[@#\d]")
+_CJK: Final = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
+
+
+def is_insert(text: str) -> bool:
+    """Tell whether a program wrote *text* in the user's place: a command, a reminder."""
+    return is_note(text) or _NOTE.match(text) is not None
+
+
+def is_output(text: str) -> bool:
+    """Tell whether *text* is what a tool returned, which an agent sends in the user's role."""
+    return _OUTPUT.match(text) is not None
+
+
+def is_typed(text: str) -> bool:
+    """Tell whether a person typed *text*: prose of some length, or a line."""
+    if is_insert(text) or not text.strip():
+        return False
+    words = text.split()
+    if len(words) <= _SHORT and "\n" not in text.strip():
+        return not text.lstrip().startswith(("<", "/", "[", "{"))
+    return len(words) < _LONG and _plain(words) > _PLAIN_SHARE * len(words)
+
+
+def is_prose(text: str) -> bool:
+    """Tell whether *text* is mostly plain words."""
+    words = text.split()
+    return bool(words) and _plain(words) >= _PLAIN_SHARE * len(words)
+
+
+def _plain(words: list[str]) -> int:
+    return sum(1 for word in words if word.strip(_SIGNS).isalpha() or _CJK.search(word))
+
+
+def wills(text: str, start: int, end: int) -> bool:
+    """Tell whether a person asks or forbids something there."""
+    return _WILL.search(text, start, end) is not None
+
+
+def forbids(text: str, start: int, end: int) -> bool:
+    """Tell whether a person says there what must not be done."""
+    return _FORBIDS.search(text, start, end) is not None
+
+
+def names_value(text: str, start: int, end: int) -> bool:
+    """Tell whether there is a number, an id or an address."""
+    return _VALUE.search(text, start, end) is not None

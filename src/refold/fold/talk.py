@@ -1,0 +1,49 @@
+"""Plain talk, without tools: people ask later about rare words, so all of it counts alike."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from refold.fold.pieces import Text, Voice
+from refold.scan.items import Shape, find_items, shape_of
+
+_VALUES: Final = 0.14
+_VALUES_DENSE: Final = 0.5
+"""With a smaller share of values among its items, a conversation is talk. Short Chinese and
+Japanese dialogues are largely prices and times."""
+_CLAUSE: Final = re.compile(
+    r"(?:[^\n.!?,;:。！？，；、]|[.,:](?=\d))*+"  # not in 4.5 or 10:30
+    r"[\n.!?,;:。！？，；、]*+\s*+"
+)
+_LEAST: Final = 20
+_LEAST_DENSE: Final = 12
+"""Characters of a clause: a shorter one, such as "However,", says nothing alone. In Chinese,
+Japanese and Korean a character is about a syllable."""
+_DENSE: Final = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+
+
+def is_talk(texts: Sequence[Text]) -> bool:
+    """Tell whether nobody used a tool, and few of the items are values."""
+    if any(text.voice in (Voice.TOOL, Voice.CALL) for text in texts):
+        return False
+    said = values = dense = 0
+    for text in texts:
+        for item in find_items(text.text):
+            shape = shape_of(item)
+            said += shape is not Shape.NONE
+            values += shape < Shape.WORD
+            dense += shape is Shape.CJK
+    return values < (_VALUES_DENSE if 3 * dense > said else _VALUES) * max(1, said)
+
+
+def find_clauses(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the clauses of *text*, short ones with what follows."""
+    is_dense = not text.isascii() and 3 * len(_DENSE.findall(text)) > len(text)
+    start, least = 0, _LEAST_DENSE if is_dense else _LEAST
+    for found in _CLAUSE.finditer(text):
+        end = found.end()
+        if end > start and (end - start >= least or end == len(text)):
+            yield start, end
+            start = end

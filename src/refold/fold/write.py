@@ -1,0 +1,288 @@
+"""Write a view: messages as they are, excerpts in their place, digests of the stretches between."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from itertools import groupby
+from typing import Any, Final
+
+from refold.fold.choose import Choice
+from refold.fold.lay_out import Layout
+from refold.fold.pieces import Grade, Place, Text, Voice
+from refold.fold.records import flat
+from refold.lazy import Lazy
+from refold.messages.folds import Fold, Outcome, Plan, kept_fold
+from refold.messages.handles import handle_of
+from refold.messages.message import Call, Message
+from refold.messages.token_count import CountedTexts
+from refold.notation import marks
+from refold.result import Piece as Told
+
+_CLIPPED: Final = 160
+"""Characters of an argument that a call in its place shows."""
+_END: Final = 30
+"""Of these, at its end."""
+_LABEL: Final = 40
+Spans = Mapping[int, Sequence[int]]
+"""Number of a text → the pieces of it that are shown, in order."""
+
+
+class Writer:
+    """Writes plans for one conversation."""
+
+    def __init__(
+        self,
+        messages: Sequence[Message],
+        texts: Sequence[Text],
+        choice: Choice,
+        tokens: CountedTexts,
+        *,
+        explains: bool = False,
+    ) -> None:
+        self._messages, self._texts, self._choice = messages, texts, choice
+        self._tokens, self._explains = tokens, explains
+        self._of: defaultdict[int, list[int]] = defaultdict(list)
+        for number, text in enumerate(texts):
+            self._of[text.message].append(number)
+        self._pieces_of: defaultdict[int, list[int]] = defaultdict(list)
+        for n, piece in enumerate(choice.pieces):
+            self._pieces_of[piece.text].append(n)
+
+    def write(self, layout: Layout, *, is_bare: bool = False) -> tuple[Plan, int]:
+        """Return the plan that shows what was chosen, and its tokens."""
+        spans: defaultdict[int, list[int]] = defaultdict(list)
+        for n in () if is_bare else sorted(self._choice.taken):
+            spans[self._choice.pieces[n].text].append(n)
+        places = self._places(layout, spans)
+        plan: list[Fold] = []
+        for place, group in groupby(self._messages, key=lambda m: places[m.index]):
+            run = list(group)
+            if place is Place.DIGEST:
+                plan += self._digest(run, spans)
+            elif place is Place.EXCERPT:
+                plan += [self._excerpt(message, spans) for message in run]
+            else:
+                plan += [kept_fold(m, layout.reasons.get(m.index, "within_budget")) for m in run]
+        return tuple(plan), sum(map(self._tokens.fold, plan))
+
+    def _places(self, layout: Layout, spans: Spans) -> list[Place]:
+        """Return where messages stand; a call whose result shows nothing goes into the digest."""
+        places = layout.places.copy()
+        for block in layout.blocks:
+            results = [
+                n for i in block for n in self._of[i] if self._texts[n].voice is Voice.TOOL
+            ]
+            is_open = all(places[i] is Place.EXCERPT for i in block)
+            before = block.start and places[block.start - 1] is Place.DIGEST
+            if is_open and before and results and not any(n in spans for n in results):
+                if any(self._texts[n].place is Place.WHOLE for n in results):
+                    continue
+                for i in block:
+                    places[i] = Place.DIGEST
+        return places
+
+    # in place
+
+    def _excerpt(self, message: Message, spans: Spans) -> Fold:
+        handle = handle_of((message,))
+        texts: dict[int, str] = {}
+        rows: list[Outcome] = []
+        by_part = {self._texts[n].part: n for n in self._of[message.index] if not self._is_call(n)}
+        for number, part in enumerate(message.parts):
+            size = len(part.text)
+            n = by_part.get(number)
+            if n is None or self._texts[n].place is Place.WHOLE:
+                rows.append(Outcome("preserved", "short_content", size, size))
+                continue
+            text = self._texts[n]
+            shown = self._show(n, spans)
+            is_all = len(spans.get(n, ())) == len(self._pieces_of[n])
+            if is_all and not text.is_respelled:
+                rows.append(Outcome("preserved", "within_budget", size, size))
+                continue
+            tag = marks.reformatted(shown, handle) if is_all else _part(shown, handle)
+            if len(tag) >= size or self._tokens(tag) >= self._tokens(part.text):
+                rows.append(Outcome("preserved", "within_budget", size, size))
+                continue
+            texts[number] = tag
+            share = 100 * len(shown) // max(1, len(text.text))
+            why = f"excerpt:{text.kind},{min(99, share)}%"
+            rows.append(self._told("excerpted", why, size, len(tag), "", [n]))
+        rows = rows or [Outcome("preserved", "short_content", 0, 0)]
+        calls = {} if texts else self._clip(message, handle)
+        if texts or not calls:
+            calls = self._clip(message, "" if texts else handle)
+        if calls:
+            before = sum(len(call.text) for call in message.calls)
+            saved = sum(len(message.calls[n].text) - len(call.text) for n, call in calls.items())
+            rows = rows[: len(message.parts)]
+            rows.append(Outcome("clipped", "long_arguments", before, before - saved))
+        return Fold(sources=(message,), texts=texts, calls=calls, outcomes=(tuple(rows),))
+
+    def _clip(self, message: Message, handle: str) -> dict[int, Call]:
+        clipped: dict[int, Call] = {}
+        for n in self._of[message.index]:
+            text = self._texts[n]
+            if not text.is_call or text.is_plan or message.is_fixed:
+                continue
+            call = message.calls[text.part]
+            short = clip(call, handle)
+            if short is not None:
+                clipped[text.part] = short
+                handle = ""
+        return clipped
+
+    def _is_call(self, n: int) -> bool:
+        return self._texts[n].is_call
+
+    # digests
+
+    def _digest(self, run: Sequence[Message], spans: Spans) -> Iterator[Fold]:
+        """Write a stretch as one message, unless that costs no less."""
+        lines: list[str] = []
+        rows: list[tuple[Outcome, ...]] = []
+        speaker = Voice.ASSISTANT
+        for message in run:
+            said: list[str] = []
+            for n in self._of[message.index]:
+                if n not in spans:
+                    continue
+                text = self._texts[n]
+                shown = self._show(n, spans)
+                if text.voice is Voice.USER:
+                    shown = f"user: {shown}"
+                elif text.voice is Voice.ASSISTANT:
+                    shown = f"assistant: {shown}" if speaker is Voice.USER else shown
+                elif text.is_call:
+                    shown = f"{shown} → {text.outcome}" if text.outcome else shown
+                else:
+                    shown = f"{self._label(n, spans)}→ {shown}"
+                speaker = text.voice
+                said.append(shown)
+            line = "\n".join(said)
+            lines += said
+            why = "digest" if said else "digest:nothing"
+            size = min(len(line), message.chars)
+            row = self._told(
+                "digested", why, message.chars, size, line, self._of[message.index]
+            )
+            rows.append((row,))
+        sources = tuple(run)
+        count = sum(len(m.provenance.ids) if m.is_stand_in and m.provenance else 1 for m in run)
+        body = "\n".join(lines)
+        text = digest_mark(count, handle_of(sources), body)
+        fold = Fold(sources=sources, texts={0: text}, outcomes=tuple(rows), is_rolled=True)
+        chars = sum(m.chars + sum(len(call.text) for call in m.calls) for m in run)
+        is_shorter = len(text) < chars or not chars
+        if is_shorter and self._tokens.fold(fold) < sum(map(self._tokens.message, run)):
+            yield fold
+        else:
+            yield from (kept_fold(message, "within_budget") for message in run)
+
+    def _label(self, n: int, spans: Spans) -> str:
+        """Return what a result is the result of, unless the call stands right there."""
+        text = self._texts[n]
+        if text.call < 0 or text.call in spans:
+            return ""
+        label = text.label[:_LABEL]
+        return f"{label} "
+
+    def _show(self, n: int, spans: Spans) -> str:
+        """Join the shown pieces of a text, with a sign where something is missing between them."""
+        text, pieces = self._texts[n], self._choice.pieces
+        if text.place is Place.WHOLE:
+            return text.text
+        out: list[str] = []
+        end = 0
+        for m in spans.get(n, ()):
+            start = pieces[m].start
+            if start > end and out and text.text[end:start].strip():
+                out[-1] = out[-1].rstrip("\n ")
+                out.append("\n… " if text.text[start - 1] == "\n" else " … ")
+            elif start > end and out:
+                out.append(text.text[end:start])
+            out.append(text.text[start : pieces[m].end])
+            end = pieces[m].end
+        return "".join(out).strip("\n ")
+
+    # what became of each piece
+
+    def _told(
+        self, action: str, why: str, before: int, after: int, shown: str, numbers: Sequence[int]
+    ) -> Outcome:
+        outcome = Outcome(action, why, before, after, shown if action == "digested" else None)
+        if not self._explains:
+            return outcome
+        taken = frozenset(self._choice.taken)
+        return outcome.with_pieces(Lazy(partial(self._account, tuple(numbers), taken)))
+
+    def _account(self, numbers: Sequence[int], taken: frozenset[int]) -> tuple[Told, ...]:
+        return tuple(told for n in numbers for told in self._account_of(n, taken))
+
+    def _account_of(self, number: int, taken: frozenset[int]) -> Iterator[Told]:
+        text, choice = self._texts[number], self._choice
+        rate, line = text.tokens / max(1, len(text.text)), 1
+        for n in self._pieces_of[number]:
+            piece = choice.pieces[n]
+            said = text.text[piece.start : piece.end]
+            breaks = said.count("\n")
+            if n in taken:
+                reason = choice.why.get(n, "worth")
+            elif not piece.items:
+                reason = "says_little"
+            elif text.is_stale:
+                reason = "out_of_date"
+            elif piece.grade in (Grade.NOISE, Grade.REPEAT):
+                reason = piece.grade.name.lower()
+            else:
+                reason = "worth_less"
+            yield Told(
+                text=said,
+                is_kept=n in taken,
+                reason=reason,
+                tokens=round(rate * piece.end) - round(rate * piece.start),
+                part=None if text.is_call else text.part,
+                first_line=line,
+                last_line=line + breaks - said.endswith("\n"),
+            )
+            line += breaks
+
+
+def _part(shown: str, handle: str) -> str:
+    """Mark an excerpt; what shows nothing says so."""
+    return marks.head("part" if shown else "shortened", handle, shown)
+
+
+def digest_mark(count: int, handle: str, body: str) -> str:
+    """Mark a stretch of messages: `[24 messages, shortened #kdbfq]`."""
+    messages = "1 message" if count == 1 else f"{marks.spell_amount(count)} messages"
+    return marks.head(f"{messages}, shortened" if body else messages, handle, body)
+
+
+def clip(call: Call, handle: str) -> Call | None:
+    """Return *call* with its long arguments shortened; `None` if it has none, or may not change."""
+    if call.path is None or len(call.spelled) <= 1.5 * _CLIPPED:
+        return None
+    given = call.arguments
+    if not given:
+        return None
+    mark = [handle]
+
+    def short(value: Any) -> Any:
+        if not isinstance(value, str) or len(value) <= 1.5 * _CLIPPED:
+            return value
+        end = f" {marks.mark(marks.SENT_WHOLE, mark.pop())}" if mark and mark[0] else ""
+        begin = value[: _CLIPPED - _END].rstrip()
+        return f"{begin} …{end}" if end else f"{begin} … {value[-_END:].lstrip()}"
+
+    clipped = {key: short(value) for key, value in given.items()}
+    if clipped == dict(given):
+        return None
+    text = json.dumps(clipped, ensure_ascii=False)
+    return call.given_as(text if isinstance(call.given, str) else clipped)
+
+
+__all__ = ["Writer", "clip", "digest_mark", "flat"]

@@ -58,52 +58,64 @@ def ask(texts: Sequence[Text], pieces: Sequence[Piece], index: Index) -> Questio
     ]
     if 5 * sum(evident) < len(pieces):  # a talk, without tools
         evident = [True] * len(pieces)
-    named: dict[int, list[int]] = {}
-    df: Counter[int] = Counter()
-    for n, piece in enumerate(pieces):
-        found = [row for row in piece.items if row in weights]
-        if found:
-            named[n] = found
-            if evident[n]:
-                df.update(found)
-    count = sum(evident)
-    most = max(2, _COMMON * count)
-    idf = {
-        row: round(_UNIT * weight * log(1 + count / max(1, df[row]))) if df[row] <= most else 0
-        for row, weight in weights.items()
-    }
-    own = {n: sum(map(idf.__getitem__, found)) for n, found in named.items()}
-    of_call: defaultdict[int, int] = defaultdict(int)
-    for n, score in own.items():
-        if texts[pieces[n].text].is_call:
-            of_call[pieces[n].text] = max(of_call[pieces[n].text], score)
-    rarest = round(_UNIT * log(1 + count))
-    enough = _SURE * sum(value for row, value in idf.items() if df[row])
+    idf = _rarity(pieces, evident, weights)
     scores: dict[int, int] = {}
-    for n, piece in enumerate(pieces):
-        text = texts[piece.text]
+    for n, score in _score(texts, pieces, idf, is_direct=is_direct).items():
+        text = texts[pieces[n].text]
         if text.message == last_user and text.voice is Voice.USER:
             continue
         if text.message == last_said and text.voice is not Voice.TOOL:
             continue
-        score = own.get(n, 0)
-        context = of_call[text.call] if text.call >= 0 else 0
-        context += own.get(piece.head, 0) if piece.head >= 0 else 0
-        if not score and context <= rarest:
-            continue
-        if score or is_direct:
-            score += round(_CONTEXT * context)
         if text.is_call:
-            score = round(_CALL * score)
+            score = round(_CALL * score)  # noqa: PLW2901
         elif text.voice is not Voice.TOOL and not evident[n]:
-            score = round(_NAMED_ONLY * score)
-        if score >= enough and score > 0:
+            score = round(_NAMED_ONLY * score)  # noqa: PLW2901
+        if score >= max(1, _SURE * sum(idf.values())):
             scores[n] = score
     ranked = sorted(scores, key=lambda n: (-scores[n], -n))
     if not ranked:
         return Question((), is_direct)
     least = max(round(_UNIT * log(1 + len(pieces) / 3)), round(0.6 * scores[ranked[0]]))
     return Question(tuple(n for n in ranked if scores[n] >= least), is_direct)
+
+
+def _rarity(
+    pieces: Sequence[Piece], evident: Sequence[bool], weights: dict[int, float]
+) -> dict[int, int]:
+    """Return what each item of the question says: the rarer it is in evidence, the more."""
+    df: Counter[int] = Counter()
+    for piece, is_evident in zip(pieces, evident, strict=True):
+        if is_evident:
+            df.update(row for row in piece.items if row in weights)
+    count = sum(evident)
+    most = max(2, _COMMON * count)
+    return {
+        row: round(_UNIT * weight * log(1 + count / df[row]))
+        for row, weight in weights.items()
+        if 0 < df[row] <= most
+    }
+
+
+def _score(
+    texts: Sequence[Text], pieces: Sequence[Piece], idf: dict[int, int], *, is_direct: bool
+) -> dict[int, int]:
+    """Return how much of the question each piece names, itself or by its header and its call."""
+    own: dict[int, int] = {}
+    of_call: defaultdict[int, int] = defaultdict(int)
+    for n, piece in enumerate(pieces):
+        score = sum(idf[row] for row in piece.items if row in idf)
+        if score:
+            own[n] = score
+            if texts[piece.text].is_call:
+                of_call[piece.text] = max(of_call[piece.text], score)
+    rarest = round(_UNIT * log(1 + len(pieces)))
+    scores: dict[int, int] = {}
+    for n, piece in enumerate(pieces):
+        score, call = own.get(n, 0), texts[piece.text].call
+        context = (of_call[call] if call >= 0 else 0) + own.get(piece.head, 0)
+        if score or context > rarest:
+            scores[n] = score + (round(_CONTEXT * context) if score or is_direct else 0)
+    return scores
 
 
 def _weigh(

@@ -9,7 +9,7 @@ from typing import Final
 
 from refold.fold.asked import Question, belongings
 from refold.fold.people import forbids, is_prose, names_value, wills
-from refold.fold.pieces import Grade, Piece, Place, Text, Voice
+from refold.fold.pieces import Grade, Place, Reading, Room, Voice
 
 _WEIGHT: Final = {
     Grade.PLAIN: 1.0,
@@ -47,17 +47,11 @@ _FEW: Final = 40
 class Choice:
     """Greedy and lazy: what adds most per token first, each item counted once."""
 
-    def __init__(
-        self,
-        texts: Sequence[Text],
-        pieces: Sequence[Piece],
-        worth: Sequence[int],
-        open_: Sequence[int],
-        *,
-        is_talk: bool = False,
-    ) -> None:
-        self.is_talk = is_talk
-        self.texts, self.pieces, self.open = texts, pieces, open_
+    def __init__(self, reading: Reading, worth: Sequence[int]) -> None:
+        texts, pieces = reading.texts, reading.pieces
+        self.is_talk = reading.is_talk
+        self.texts, self.pieces = texts, pieces
+        self.open = [n for n, p in enumerate(pieces) if texts[p.text].place is not Place.WHOLE]
         self.left = list(worth)
         self.chosen: list[int] = []
         self.taken: set[int] = set()
@@ -71,13 +65,17 @@ class Choice:
         recent = [
             round(1_000 * (1 + _RECENT * exp((n - last) / _RECENT_TURNS))) for n in range(last + 1)
         ]
-        self._factor = [1_000.0] * len(pieces) if is_talk else [
-            _WEIGHT[piece.grade]
-            * (1.0 if texts[piece.text].voice is Voice.TOOL else _SPOKEN)
-            * (_STALE if texts[piece.text].is_stale else 1.0)
-            * recent[texts[piece.text].message]
-            for piece in pieces
-        ]
+        self._factor = (
+            [1_000.0] * len(pieces)
+            if self.is_talk
+            else [
+                _WEIGHT[piece.grade]
+                * (1.0 if texts[piece.text].voice is Voice.TOOL else _SPOKEN)
+                * (_STALE if texts[piece.text].is_stale else 1.0)
+                * recent[texts[piece.text].message]
+                for piece in pieces
+            ]
+        )
 
     def gain(self, n: int) -> float:
         """Return what a piece adds per token."""
@@ -134,19 +132,17 @@ class Choice:
             budget = self.take(n, budget, why)
         return budget
 
-    def within(self, share: float, left: float, take: Callable[[float], float]) -> float:
-        """Let *take* spend a share of what is *left*; return what is left then."""
-        most = max(0.0, min(left, share))
-        return left - (most - take(most))
+    def spend_within(self, most: float, numbers: Iterable[int], left: float, why: str) -> float:
+        """Take the best of these pieces for at most *most* of what is *left*."""
+        most = max(0.0, min(left, most))
+        return left - (most - self.spend(numbers, most, why))
 
 
-def choose(
-    choice: Choice, question: Question, room: float, full: float, share: float, task: int
-) -> None:
-    """Choose what *room* tokens can show; *full* is the room of the whole view.
+def choose(choice: Choice, question: Question, left: float, room: Room, task: int) -> None:
+    """Choose what the tokens that are *left* of a *room* can show.
 
     What is asked first; a line of every result in place; what people forbid and want; further
-    answers; the state of the work; then what is worth most.
+    answers; the state of the work; then what is worth most. *task* is a task that is too long.
     """
     pieces, texts, open_ = choice.pieces, choice.texts, choice.open
     is_open = set(open_)
@@ -160,22 +156,21 @@ def choose(
                     left = choice.take(m, left, "asked")
         return left
 
-    left = room
-    most = left if question.is_direct else _ANSWER * room
-    left = choice.within(most, left, lambda budget: answer(answers[:1], budget))
+    start, full = left, room.full
+    most = left if question.is_direct else _ANSWER * start
+    left -= most - answer(answers[:1], most)
     left = _show_lines(choice, left)
     if choice.is_talk:
         choice.spend(open_, left, "worth")
         return
     if task >= 0:
-        left = choice.within(_TASK * full, left, lambda budget: _tell_task(choice, task, budget))
-    left = _tell_typed(choice, left, full, share)
-    most = (_EVIDENCE if question.is_direct else _PENDING) * room
-    left = choice.within(most, left, lambda budget: answer(answers[1:], budget))
+        most = max(0.0, min(left, _TASK * full))
+        left -= most - _tell_task(choice, task, most)
+    left = _tell_typed(choice, left, full, room.share)
+    most = min(left, (_EVIDENCE if question.is_direct else _PENDING) * start)
+    left -= most - answer(answers[1:], most)
     for numbers, part, why in _state(choice):
-        left = choice.within(
-            part * full, left, lambda budget, n=numbers, w=why: choice.spend(n, budget, w)
-        )
+        left = choice.spend_within(part * full, numbers, left, why)
     choice.spend(open_, left, "worth")
 
 
@@ -186,9 +181,10 @@ def _show_lines(choice: Choice, left: float) -> float:
         piece = choice.pieces[n]
         if choice.texts[piece.text].place is not Place.EXCERPT or piece.text in choice.opened:
             continue
-        if piece.grade is Grade.NOISE or not choice.texts[piece.text].text[
-            piece.start : piece.end
-        ].strip():
+        if (
+            piece.grade is Grade.NOISE
+            or not choice.texts[piece.text].text[piece.start : piece.end].strip()
+        ):
             continue
         if piece.text not in best or choice.gain(n) > choice.gain(best[piece.text]):
             best[piece.text] = n
@@ -239,8 +235,8 @@ def _tell_typed(choice: Choice, left: float, full: float, share: float) -> float
         one |= {pieces[n].text: n for n in sorted(group, key=choice.gain)}
     much = _TYPED * min(1.0, share / 0.3) * full
     for numbers, part in ((bans, max(_FORBIDDEN * full, much / 2)), (list(one.values()), much)):
-        left = choice.within(part, left, lambda budget, n=numbers: choice.spend(n, budget, "typed"))
-    return choice.within(much / 2, left, lambda budget: choice.spend(willed, budget, "typed"))
+        left = choice.spend_within(part, numbers, left, "typed")
+    return choice.spend_within(much / 2, willed, left, "typed")
 
 
 def _state(choice: Choice) -> list[tuple[list[int], float, str]]:

@@ -11,15 +11,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from refold.fold.asked import Question, ask
+from refold.fold.asked import ask
 from refold.fold.choose import Choice, choose
 from refold.fold.cut import cut
-from refold.fold.lay_out import SPOKEN, Costs, Layout, lay_out
+from refold.fold.lay_out import SPOKEN, Layout, find_costs, lay_out
 from refold.fold.least import lay_out_least
-from refold.fold.pieces import Piece, Place, Text, Voice
+from refold.fold.pieces import Place, Reading, Room, Text, Voice
 from refold.fold.rate import Index, rate
 from refold.fold.talk import is_talk
-from refold.fold.texts import read
+from refold.fold.texts import SYSTEM, read
 from refold.fold.write import Writer
 from refold.messages.folds import Plan, kept_fold
 from refold.messages.message import Message
@@ -30,6 +30,8 @@ _LEANS: Final = (1.0, 0.5, 0.0)
 _ROUNDS: Final = 12
 _REFILLS: Final = 2
 """How often the view is made shorter, and how often what room is left is filled up."""
+_KNOWN: Final = 5
+"""What the system prompt says is worth so much less."""
 _SHORT: Final = 28
 """Tokens of a result that stays whole in its place."""
 
@@ -48,7 +50,7 @@ class Folder:
         self._messages, self._untouchable, self._tokens = messages, untouchable, tokens
         self._explains = explains
         self._cost = sum(map(tokens.message, messages))
-        self._is_read = False
+        self._reading: Reading | None = None
 
     def fold(self, target: int, limit: int) -> Plan:
         """Return a plan of at most *target* tokens; what must stay may take up to *limit*."""
@@ -57,79 +59,67 @@ class Folder:
                 kept_fold(m, self._untouchable.get(m.index, "within_budget"))
                 for m in self._messages
             )
-        self._read()
+        reading = self._read()
+        room = self._room(target)
         for lean in _LEANS:
-            layout = lay_out(
-                *(self._messages, self._texts, self._untouchable),
-                *(self._costs, target, self._share(target), lean),
-                is_talk=self._is_talk,
-            )
-            plan = self._fill(layout, target)
+            layout = lay_out(reading, self._untouchable, room, lean)
+            plan = self._fill(layout, room)
             if plan is not None:
                 return plan
         for keeps_question in (True, False):
-            layout = lay_out_least(
-                self._messages, self._texts, self._untouchable, keeps_question=keeps_question
-            )
-            plan = self._fill(layout, target if keeps_question else limit)
+            layout = lay_out_least(reading, self._untouchable, keeps_question=keeps_question)
+            plan = self._fill(layout, room if keeps_question else self._room(limit))
             if plan is not None:
                 return plan
-        plan, _ = self._writer(self._choice(layout, target)).write(layout, is_bare=True)
+        plan, _ = self._writer(self._choice(layout, room)).write(layout, is_bare=True)
         return plan
 
-    def _read(self) -> None:
-        if self._is_read:
-            return
-        self._texts: list[Text] = read(self._messages, self._tokens)
-        self._is_talk = is_talk(self._texts)
-        self._pieces: list[Piece] = cut(self._texts, is_talk=self._is_talk)
-        self._index = Index(is_talk=self._is_talk)
-        self._index.add(self._texts, self._pieces)
-        self._question: Question = ask(self._texts, self._pieces, self._index)
-        self._costs = Costs(self._messages, self._texts, self._tokens)
-        self._fixed = sum(
-            self._costs.whole[m.index]
-            for m in self._messages
-            if m.role in ("system", "developer")
-        )
-        self._is_read = True
+    def _read(self) -> Reading:
+        """Read the conversation once: nothing of this depends on a budget."""
+        if self._reading is None:
+            messages, tokens = self._messages, self._tokens
+            texts = read(messages, tokens)
+            talk = is_talk(texts)
+            pieces = cut(texts, is_talk=talk)
+            self._index = Index(is_talk=talk)
+            self._index.add(texts, pieces)
+            self._question = ask(texts, pieces, self._index)
+            whole, shape = find_costs(messages, texts, tokens)
+            fixed = sum(whole[m.index] for m in messages if m.role in SYSTEM)
+            self._reading = Reading(messages, texts, pieces, whole, shape, fixed, talk)
+        return self._reading
 
-    def _share(self, target: int) -> float:
-        """Return the share of everything but the system prompt that can be shown."""
-        rest = max(1, self._cost - self._fixed)
-        return max(0.0, min(1.0, (target - self._fixed) / rest))
+    def _room(self, target: int) -> Room:
+        fixed = self._read().fixed
+        full = target - fixed
+        return Room(target, full, max(0.0, min(1.0, full / max(1, self._cost - fixed))))
 
-    def _choice(self, layout: Layout, target: int) -> Choice:
-        for text in self._texts:
+    def _choice(self, layout: Layout, room: Room) -> Choice:
+        reading = self._read()
+        for text in reading.texts:
             text.place = layout.places[text.message]
             if text.place is Place.EXCERPT and _stays(text):
                 text.place = Place.WHOLE
-        worth = rate(self._index, self._texts, self._share(target))
+        worth = rate(self._index, reading.texts, room.share)
         for message in self._messages:
-            if message.role in ("system", "developer"):
+            if message.role in SYSTEM:
                 for part in message.parts:
                     for row in set(self._index.rows_in(part.text)):
-                        worth[row] //= 5
-        open_ = [
-            n for n, p in enumerate(self._pieces) if self._texts[p.text].place is not Place.WHOLE
-        ]
-        return Choice(self._texts, self._pieces, worth, open_, is_talk=self._is_talk)
+                        worth[row] //= _KNOWN
+        return Choice(reading, worth)
 
     def _writer(self, choice: Choice) -> Writer:
-        return Writer(
-            self._messages, self._texts, choice, self._tokens, explains=self._explains
-        )
+        return Writer(self._messages, choice, self._tokens, explains=self._explains)
 
-    def _fill(self, layout: Layout, target: int) -> Plan | None:
+    def _fill(self, layout: Layout, room: Room) -> Plan | None:
         """Choose, write and count until the view fits and its room is used; `None` if it cannot."""
-        choice = self._choice(layout, target)
+        choice = self._choice(layout, room)
         writer = self._writer(choice)
+        target = room.target
         _, used = writer.write(layout, is_bare=True)
         if used > target:
             return None
-        full = target - self._fixed
-        share = self._share(target)
-        choose(choice, self._question, target - used, full, share, layout.task)
+        choose(choice, self._question, target - used, room, layout.task)
         plan, used = writer.write(layout)
         for attempt in range(_ROUNDS):
             if used > target:

@@ -43,7 +43,8 @@ _LINE: Final = re.compile(
 )
 _GRADES: Final = {f"g{n}": grade for n, (grade, _) in enumerate(_RULES)}
 _HARNESS: Final = re.compile(
-    r"(?m)^(?:Aider v\d|(?:Main |Weak )?[Mm]odels?: |Git repo: |Repo-map: |Use /help |\S*/bin/aider\b"
+    r"(?m)^(?:Aider v\d|(?:Main |Weak )?[Mm]odels?: |Git repo: |Repo-map: |Use /help "
+    r"|\S*/bin/aider\b"
     r"|(?:Cur|Git) working dir|Tokens: .* sent|Cost: |Applied edit to |Commit [0-9a-f]{6,} "
     r"|You can use /undo|HEAD is: |Added .* chat|.* is already in the chat|> |# Fix any errors"
     r"|## Running: |</?[\w-]+>\s*$)"

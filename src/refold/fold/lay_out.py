@@ -6,15 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from refold.fold.pieces import Place, Text, Voice
 from refold.fold.people import is_insert
+from refold.fold.pieces import Place, Reading, Room, Text, Voice
 from refold.messages.blocks import find_blocks
 from refold.messages.message import Message
 from refold.messages.token_count import CountedTexts
 
 YIELDING: Final = ("first_task", "last_user_message")
 """Why messages stay whole while they fit, and are excerpted where they do not."""
-_QUESTION: Final = 0.9
+_ASKED: Final = 0.9
 _TASK: Final = 0.33
 """Shares of the room that the question and the task may take whole."""
 _OPENING: Final = 0.1
@@ -44,65 +44,55 @@ class Layout:
     """The index of the task, if it is shown in part."""
 
 
-class Costs:
-    """What messages cost, whole and in shape."""
-
-    def __init__(
-        self, messages: Sequence[Message], texts: Sequence[Text], tokens: CountedTexts
-    ) -> None:
-        self.whole = [tokens.message(message) for message in messages]
-        self.shape: list[float] = [0.0] * len(messages)
-        for message in messages:
-            texts_of = sum(tokens(part.text) for part in message.parts)
-            calls = sum(tokens(call.text) for call in message.calls)
-            self.shape[message.index] = self.whole[message.index] - texts_of - calls
-        for text in texts:
-            most = {Voice.CALL: _CALL * 1.2, Voice.TOOL: _LINE}.get(text.voice, SPOKEN)
-            self.shape[text.message] += min(text.tokens, most)
+def find_costs(
+    messages: Sequence[Message], texts: Sequence[Text], tokens: CountedTexts
+) -> tuple[list[int], list[float]]:
+    """Return what each message costs, whole and in shape."""
+    whole = [tokens.message(message) for message in messages]
+    shape = [float(cost) for cost in whole]
+    for message in messages:
+        shape[message.index] -= sum(tokens(part.text) for part in message.parts)
+        shape[message.index] -= sum(tokens(call.text) for call in message.calls)
+    for text in texts:
+        most = {Voice.CALL: _CALL * 1.2, Voice.TOOL: _LINE}.get(text.voice, SPOKEN)
+        shape[text.message] += min(text.tokens, most)
+    return whole, shape
 
 
-def lay_out(
-    messages: Sequence[Message],
-    texts: Sequence[Text],
-    untouchable: Mapping[int, str],
-    costs: Costs,
-    target: int,
-    share: float,
-    lean: float,
-    *,
-    is_talk: bool = False,
-) -> Layout:
-    """Lay out *messages* for *target* tokens; the less *lean*, the more goes into digests."""
+def lay_out(reading: Reading, untouchable: Mapping[int, str], room: Room, lean: float) -> Layout:
+    """Lay out messages for a *room*; the less *lean*, the more goes into digests."""
+    messages = reading.messages
     reasons = {
         index: why
         for index, why in untouchable.items()
         if why not in YIELDING or messages[index].images or messages[index].opaque
     }
     places = [Place.WHOLE if m.index in reasons else Place.DIGEST for m in messages]
-    room = target - sum(costs.whole[index] for index in reasons)
     layout = Layout(places, reasons, find_blocks(messages))
-    used, task = _place_question(layout, texts, costs, room, _OPENING if is_talk else _TASK)
-    room -= task
-    lean = 0.0 if is_talk else lean
-    tail = lean * (_TAIL + (_TAIL_WIDE - _TAIL) * min(1.0, max(0.0, (share - 0.2) / 0.3))) * room
-    shape = lean * _SHAPE * min(1.0, 0.3 / max(share, 0.01)) * room
+    left: float = room.target - sum(reading.whole[index] for index in reasons)
+    used, task = _place_question(layout, reading, left)
+    left -= task
+    lean = 0.0 if reading.is_talk else lean
+    wide = min(1.0, max(0.0, (room.share - 0.2) / 0.3))
+    tail = lean * (_TAIL + (_TAIL_WIDE - _TAIL) * wide) * left
+    shape = lean * _SHAPE * left
     is_new = True
     for block in reversed(layout.blocks):
         rest = [i for i in block if i not in reasons]
-        need = sum(costs.whole[i] for i in rest)
-        if is_new and rest and (lean or is_talk):
-            used += _place_newest(layout, rest, costs, room, room * _NEWEST - used)
+        need = sum(reading.whole[i] for i in rest)
+        if is_new and rest and (lean or reading.is_talk):
+            used += _place_newest(layout, reading, rest, left, left * _NEWEST - used)
             is_new = messages[block[0]].role == "user"
             continue
         if not rest or not messages[block[0]].is_turn:
             continue
         is_new = False
-        if used < tail and used + need <= tail + _SLACK * room:
+        if used < tail and used + need <= tail + _SLACK * left:
             _keep(layout, rest, "newest_turns")
             used += need
             continue
         tail = -1.0
-        shape -= sum(costs.shape[i] for i in rest)
+        shape -= sum(reading.shape[i] for i in rest)
         if shape < 0:
             break
         for i in rest:
@@ -117,47 +107,46 @@ def _keep(layout: Layout, indices: Sequence[int], why: str) -> None:
         layout.reasons[index] = why
 
 
-def _place_question(
-    layout: Layout, texts: Sequence[Text], costs: Costs, room: float, most: float
-) -> tuple[float, float]:
+def _place_question(layout: Layout, reading: Reading, room: float) -> tuple[float, float]:
     """Keep the user's last words, and the task unless it takes too much; return what both cost."""
-    users = [t.message for t in texts if t.voice is Voice.USER and not is_insert(t.text)]
+    users = [t.message for t in reading.texts if t.voice is Voice.USER and not is_insert(t.text)]
     if not users:
         return 0.0, 0.0
     task, question = users[0], users[-1]
     used = spent = 0.0
-    is_last = question == len(layout.places) - 1
-    if question != task or is_last:
-        if question not in layout.reasons and costs.whole[question] <= _QUESTION * room:
-            _keep(layout, [question], "last_user_message")
-            used += costs.whole[question]
+    is_asked = question != task or question == len(layout.places) - 1
+    if is_asked and question not in layout.reasons and reading.whole[question] <= _ASKED * room:
+        _keep(layout, [question], "last_user_message")
+        used += reading.whole[question]
     if task not in layout.reasons:
-        if costs.whole[task] <= most * (room - used):
+        most = _OPENING if reading.is_talk else _TASK
+        if reading.whole[task] <= most * (room - used):
             _keep(layout, [task], "first_task")
-            spent = costs.whole[task]
+            spent = reading.whole[task]
         else:
             layout.task = task
     return used, spent
 
 
 def _place_newest(
-    layout: Layout, rest: Sequence[int], costs: Costs, room: float, left: float
+    layout: Layout, reading: Reading, rest: Sequence[int], room: float, left: float
 ) -> float:
     """Keep what came since the assistant last spoke whole; of what is too long, show the best."""
-    need = sum(costs.whole[i] for i in rest)
+    whole, shape = reading.whole, reading.shape
+    need = sum(whole[i] for i in rest)
     if need <= left:
         _keep(layout, rest, "newest")
         return need
     spent = 0.0
-    if sum(costs.shape[i] for i in rest) >= 0.6 * room:
+    if sum(shape[i] for i in rest) >= 0.6 * room:
         return 0.0
-    for i in sorted(rest, key=lambda i: (costs.whole[i], i)):
-        is_small = spent + costs.whole[i] <= _NEWEST_SMALL * room or costs.whole[i] < 40
+    for i in sorted(rest, key=lambda i: (whole[i], i)):
+        is_small = spent + whole[i] <= _NEWEST_SMALL * room or whole[i] < 40
         if is_small:
             _keep(layout, [i], "newest")
         else:
             layout.places[i] = Place.EXCERPT
-        spent += costs.whole[i] if is_small else costs.shape[i]
+        spent += whole[i] if is_small else shape[i]
     return max(0.0, 0.6 * room, spent)
 
 

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from refold.fold.lay_out import YIELDING, Layout
-from refold.fold.pieces import Place, Text
+from refold.fold.pieces import Place, Reading
 from refold.messages.blocks import find_blocks
-from refold.messages.message import Message
 
 
 def lay_out_least(
-    messages: Sequence[Message],
-    texts: Sequence[Text],
-    untouchable: Mapping[int, str],
-    *,
-    keeps_question: bool,
+    reading: Reading, untouchable: Mapping[int, str], *, keeps_question: bool
 ) -> Layout:
     """Put everything into digests that may go there."""
+    messages = reading.messages
     reasons = {
         index: why
         for index, why in untouchable.items()
@@ -33,6 +29,4 @@ def lay_out_least(
             for i in block:
                 if places[i] is Place.DIGEST:
                     places[i] = Place.EXCERPT
-    for text in texts:
-        text.place = places[text.message]
     return Layout(places, reasons, blocks)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum, IntFlag, StrEnum
+
+from refold.messages.message import Message
 
 
 class Voice(IntFlag):
@@ -107,3 +110,30 @@ class Piece:
     """The piece that names what this one belongs to: the header of a row, the head of a call."""
     items: tuple[int, ...] = field(default=())
     """The words and values in it, as rows of the index."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A conversation as it was read: nothing of it depends on a budget."""
+
+    messages: Sequence[Message]
+    texts: Sequence[Text]
+    pieces: Sequence[Piece]
+    whole: Sequence[int]
+    """What each message costs as it is."""
+    shape: Sequence[float]
+    """What it costs in its place, its results as a line each."""
+    fixed: int
+    """What system prompts cost."""
+    is_talk: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """How much a view may cost."""
+
+    target: int
+    full: int
+    """Without system prompts."""
+    share: float
+    """The share of everything but system prompts that can be shown."""

@@ -94,7 +94,7 @@ class Index:
             self.first += [turn] * fresh
             self.last += [-1] * fresh
             for column in (self.turns, self.times, self.voices, self.pieces):
-                column += [0] * fresh
+                column.extend([0] * fresh)
         last, turns, times, voices, pieces = (
             *(self.last, self.turns, self.times),
             *(self.voices, self.pieces),
@@ -206,7 +206,8 @@ def _rate_talk(index: Index) -> list[int]:
     by_last = [1.0 + news * (turn / max(1, count - 1)) ** 2 for turn in range(count)]
     return [
         round(
-            _UNIT / 4
+            _UNIT
+            / 4
             * by_last[last]
             * by_turns[said]
             * ((12.0 if who & Voice.USER else 2.0) if shape < Shape.WORD else 1.0)

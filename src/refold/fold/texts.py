@@ -6,14 +6,16 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from refold.fold.pieces import Kind, Text, Voice
 from refold.fold.people import is_insert, is_output, is_typed
+from refold.fold.pieces import Kind, Text, Voice
 from refold.fold.records import flat, respell
 from refold.messages.failure import is_failure_text
 from refold.messages.message import Call, Message
 from refold.notation.recognize import unmarked
 from refold.scan.tokens.counter import TokenCounter
 
+SYSTEM: Final = ("system", "developer")
+"""Roles whose messages are instructions, no part of what is folded."""
 _ENVELOPE: Final = re.compile(
     r"\A\s*<returncode>(-?\d+)</returncode>\s*(?:<output>\n?(.*?)\n?(?:</output>)?)?\s*\Z", re.S
 )
@@ -45,7 +47,7 @@ def read(messages: Sequence[Message], count: TokenCounter) -> list[Text]:
     calls: dict[str, int] = {}
     has_task = False
     for message in messages:
-        if not message.is_turn or message.role in ("system", "developer"):
+        if not message.is_turn or message.role in SYSTEM:
             continue
         for number, part in enumerate(message.parts):
             voice = _VOICES.get(message.role, Voice.TOOL)
@@ -55,7 +57,8 @@ def read(messages: Sequence[Message], count: TokenCounter) -> list[Text]:
             has_task = has_task or (voice is Voice.USER and not is_insert(body))
             if body.strip():
                 call = calls.get(part.call_id or "", -1)
-                texts.append(_read_text(message.index, number, voice, body, call, count))
+                text = Text(message.index, number, voice, body, 0, Kind.PROSE, call=call)
+                texts.append(_spell_text(text, count))
                 if call >= 0:
                     _note_outcome(texts[call], texts[-1], part.text)
         for number, called in enumerate(message.calls):
@@ -67,23 +70,22 @@ def read(messages: Sequence[Message], count: TokenCounter) -> list[Text]:
 _VOICES: Final = {"user": Voice.USER, "assistant": Voice.ASSISTANT, "model": Voice.ASSISTANT}
 
 
-def _read_text(
-    message: int, number: int, voice: Voice, body: str, call: int, count: TokenCounter
-) -> Text:
-    kind, heads, shown = Kind.PROSE, (), body
-    if voice is Voice.TOOL:
-        kind = Kind.LINES
-        found = _ENVELOPE.match(body)
+def _spell_text(text: Text, count: TokenCounter) -> Text:
+    """Let *text* show results as lines: without envelope, JSON as records."""
+    given = text.text
+    if text.voice is Voice.TOOL:
+        text.kind = Kind.LINES
+        found = _ENVELOPE.match(given)
         if found is not None:
             code = "" if found[1] == "0" else f"exit {found[1]}\n"
-            shown = code + (found[2] or "(no output)")
-        lines = respell(shown)
+            text.text = code + (found[2] or "(no output)")
+        lines = respell(text.text)
         if lines is not None:
-            kind, heads = Kind.RECORDS, tuple(line.head for line in lines)
-            shown = "\n".join(line.text for line in lines)
-    text = Text(message, number, voice, shown, count(shown), kind, call=call, heads=heads)
-    text.is_typed = voice is Voice.USER and is_typed(body)
-    text.is_respelled = shown is not body
+            text.kind, text.heads = Kind.RECORDS, tuple(line.head for line in lines)
+            text.text = "\n".join(line.text for line in lines)
+    text.tokens = count(text.text)
+    text.is_typed = text.voice is Voice.USER and is_typed(given)
+    text.is_respelled = text.text is not given
     return text
 
 

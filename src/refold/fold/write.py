@@ -11,8 +11,7 @@ from typing import Any, Final
 
 from refold.fold.choose import Choice
 from refold.fold.lay_out import Layout
-from refold.fold.pieces import Grade, Place, Text, Voice
-from refold.fold.records import flat
+from refold.fold.pieces import Grade, Place, Voice
 from refold.lazy import Lazy
 from refold.messages.folds import Fold, Outcome, Plan, kept_fold
 from refold.messages.handles import handle_of
@@ -36,16 +35,15 @@ class Writer:
     def __init__(
         self,
         messages: Sequence[Message],
-        texts: Sequence[Text],
         choice: Choice,
         tokens: CountedTexts,
         *,
         explains: bool = False,
     ) -> None:
-        self._messages, self._texts, self._choice = messages, texts, choice
+        self._messages, self._texts, self._choice = messages, choice.texts, choice
         self._tokens, self._explains = tokens, explains
         self._of: defaultdict[int, list[int]] = defaultdict(list)
-        for number, text in enumerate(texts):
+        for number, text in enumerate(choice.texts):
             self._of[text.message].append(number)
         self._pieces_of: defaultdict[int, list[int]] = defaultdict(list)
         for n, piece in enumerate(choice.pieces):
@@ -72,9 +70,7 @@ class Writer:
         """Return where messages stand; a call whose result shows nothing goes into the digest."""
         places = layout.places.copy()
         for block in layout.blocks:
-            results = [
-                n for i in block for n in self._of[i] if self._texts[n].voice is Voice.TOOL
-            ]
+            results = [n for i in block for n in self._of[i] if self._texts[n].voice is Voice.TOOL]
             is_open = all(places[i] is Place.EXCERPT for i in block)
             before = block.start and places[block.start - 1] is Place.DIGEST
             if is_open and before and results and not any(n in spans for n in results):
@@ -110,7 +106,7 @@ class Writer:
             texts[number] = tag
             share = 100 * len(shown) // max(1, len(text.text))
             why = f"excerpt:{text.kind},{min(99, share)}%"
-            rows.append(self._told("excerpted", why, size, len(tag), "", [n]))
+            rows.append(self._explained(Outcome("excerpted", why, size, len(tag)), [n]))
         rows = rows or [Outcome("preserved", "short_content", 0, 0)]
         calls = {} if texts else self._clip(message, handle)
         if texts or not calls:
@@ -166,17 +162,15 @@ class Writer:
             lines += said
             why = "digest" if said else "digest:nothing"
             size = min(len(line), message.chars)
-            row = self._told(
-                "digested", why, message.chars, size, line, self._of[message.index]
-            )
-            rows.append((row,))
+            outcome = Outcome("digested", why, message.chars, size, line)
+            rows.append((self._explained(outcome, self._of[message.index]),))
         sources = tuple(run)
         count = sum(len(m.provenance.ids) if m.is_stand_in and m.provenance else 1 for m in run)
         body = "\n".join(lines)
-        text = digest_mark(count, handle_of(sources), body)
-        fold = Fold(sources=sources, texts={0: text}, outcomes=tuple(rows), is_rolled=True)
+        view = digest_mark(count, handle_of(sources), body)
+        fold = Fold(sources=sources, texts={0: view}, outcomes=tuple(rows), is_rolled=True)
         chars = sum(m.chars + sum(len(call.text) for call in m.calls) for m in run)
-        is_shorter = len(text) < chars or not chars
+        is_shorter = len(view) < chars or not chars
         if is_shorter and self._tokens.fold(fold) < sum(map(self._tokens.message, run)):
             yield fold
         else:
@@ -210,10 +204,8 @@ class Writer:
 
     # what became of each piece
 
-    def _told(
-        self, action: str, why: str, before: int, after: int, shown: str, numbers: Sequence[int]
-    ) -> Outcome:
-        outcome = Outcome(action, why, before, after, shown if action == "digested" else None)
+    def _explained(self, outcome: Outcome, numbers: Sequence[int]) -> Outcome:
+        """Return *outcome* with what became of each piece of these texts, if that is wanted."""
         if not self._explains:
             return outcome
         taken = frozenset(self._choice.taken)
@@ -283,6 +275,3 @@ def clip(call: Call, handle: str) -> Call | None:
         return None
     text = json.dumps(clipped, ensure_ascii=False)
     return call.given_as(text if isinstance(call.given, str) else clipped)
-
-
-__all__ = ["Writer", "clip", "digest_mark", "flat"]

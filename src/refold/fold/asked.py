@@ -27,10 +27,10 @@ _NAMED_ONLY: Final = 0.5
 _CALL: Final = 0.6
 """What is said in talk, or in a call, beside what a tool returned."""
 _CONTEXT: Final = 0.9
-_COMMON: Final = 0.1
+_COMMON: Final = 0.2
 """A word in more of the pieces names nothing."""
 _SIGNS: Final = "#$./"
-_BODY: Final = 400
+_BODY: Final = 1_200
 """Tokens of a function that come with its signature."""
 _INDENT_SEARCH: Final = 30
 
@@ -53,18 +53,18 @@ def ask(texts: Sequence[Text], pieces: Sequence[Piece], index: Index) -> Questio
     last_user, last_said = users[-1], spoken[-1] if spoken else -1
     is_direct = last_user > last_said
     weights = _weigh(texts, index, last_user, last_said, is_direct=is_direct)
+    asking = [_asks(texts[p.text], last_user, last_said) for p in pieces]
     evident = [
-        texts[p.text].voice in (Voice.TOOL, Voice.CALL) or p.grade is Grade.NOISE for p in pieces
+        (texts[p.text].voice in (Voice.TOOL, Voice.CALL) or p.grade is Grade.NOISE) and not asks
+        for p, asks in zip(pieces, asking, strict=True)
     ]
     if 5 * sum(evident) < len(pieces):  # a talk, without tools
-        evident = [True] * len(pieces)
+        evident = [not asks for asks in asking]
     idf = _rarity(pieces, evident, weights)
     scores: dict[int, int] = {}
     for n, score in _score(texts, pieces, idf, is_direct=is_direct).items():
         text = texts[pieces[n].text]
-        if text.message == last_user and text.voice is Voice.USER:
-            continue
-        if text.message == last_said and text.voice is not Voice.TOOL:
+        if asking[n]:
             continue
         if text.is_call:
             score = round(_CALL * score)  # noqa: PLW2901
@@ -77,6 +77,13 @@ def ask(texts: Sequence[Text], pieces: Sequence[Piece], index: Index) -> Questio
         return Question((), is_direct)
     least = max(round(_UNIT * log(1 + len(pieces) / 3)), round(0.6 * scores[ranked[0]]))
     return Question(tuple(n for n in ranked if scores[n] >= least), is_direct)
+
+
+def _asks(text: Text, last_user: int, last_said: int) -> bool:
+    """Tell whether *text* is the question, or what the agent said last."""
+    if text.voice is Voice.USER:
+        return text.message == last_user
+    return text.message == last_said and text.voice is not Voice.TOOL
 
 
 def _rarity(

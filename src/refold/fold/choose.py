@@ -36,7 +36,7 @@ _FORBIDDEN: Final = 0.05
 _TASK: Final = 0.15
 _EVIDENCE: Final = 0.1
 _PENDING: Final = 0.05
-_ANSWER: Final = 0.2
+_ANSWER: Final = 1.0
 """Of the room: what people typed, the most of it that they ask for, and further answers."""
 _PLAN: Final = 0.15
 _ACTS: Final = 0.15
@@ -151,9 +151,11 @@ def choose(choice: Choice, question: Question, left: float, room: Room, task: in
     def answer(numbers: Sequence[int], left: float) -> float:
         for n in numbers:
             left = choice.take(n, left, "asked")
-            for m in belongings(n, pieces, texts):
-                if m in is_open:
-                    left = choice.take(m, left, "asked")
+            owned = [m for m in belongings(n, pieces, texts) if m in is_open]
+            if sum(pieces[m].cost for m in owned) > left:
+                owned.sort(key=lambda m: (-choice.gain(m), m))
+            for m in owned:
+                left = choice.take(m, left, "asked")
         return left
 
     start, full = left, room.full

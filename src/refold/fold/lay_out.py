@@ -21,7 +21,7 @@ _OPENING: Final = 0.1
 """The same for the first message of plain talk, which is seldom a task."""
 _NEWEST: Final = 0.85
 _NEWEST_SMALL: Final = 0.4
-_TAIL: Final = 0.4
+_TAIL: Final = 0.33
 _TAIL_WIDE: Final = 0.3
 """Of the room: the newest turns whole; less where half of everything fits."""
 _SLACK: Final = 0.1

@@ -38,8 +38,8 @@ def test_each_says_what_it_is(name: str) -> None:
 
 
 def test_a_name_that_is_not_there_is_missed() -> None:
-    with pytest.raises(AttributeError, match="no attribute 'fold'"):
-        refold.fold  # noqa: B018
+    with pytest.raises(AttributeError, match="no attribute 'unfold'"):
+        refold.unfold  # noqa: B018
 
 
 def test_every_error_is_a_refold_error_and_in_its_tree() -> None:

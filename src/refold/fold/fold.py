@@ -68,7 +68,7 @@ class Folder:
                 return plan
         for keeps_question in (True, False):
             layout = lay_out_least(reading, self._untouchable, keeps_question=keeps_question)
-            plan = self._fill(layout, room if keeps_question else self._room(limit))
+            plan = self._fill(layout, self._room(limit))
             if plan is not None:
                 return plan
         plan, _ = self._writer(self._choice(layout, room)).write(layout, is_bare=True)

@@ -65,3 +65,10 @@ def grade_harness(text: str) -> Iterator[tuple[int, Grade]]:
     """Yield the lines of a user's message that an agent's program wrote into it."""
     for found in _HARNESS.finditer(text):
         yield found.start(), Grade.NOISE
+
+
+def without_harness(text: str) -> str:
+    """Return what of a user's message no agent's program wrote."""
+    if _HARNESS.search(text) is None:
+        return text
+    return "\n".join(line for line in text.split("\n") if not _HARNESS.match(line)).strip("\n")

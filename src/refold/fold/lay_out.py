@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Final
 
 from refold.fold.people import is_insert
@@ -97,7 +98,7 @@ def lay_out(reading: Reading, untouchable: Mapping[int, str], room: Room, lean: 
             break
         for i in rest:
             places[i] = Place.EXCERPT
-    _keep_ties(layout)
+    keep_ties(layout, messages)
     return layout
 
 
@@ -118,6 +119,8 @@ def _place_question(layout: Layout, reading: Reading, room: float) -> tuple[floa
     if is_asked and question not in layout.reasons and reading.whole[question] <= _ASKED * room:
         _keep(layout, [question], "last_user_message")
         used += reading.whole[question]
+    elif is_asked and reading.messages[question].is_tool_result:
+        layout.places[question] = Place.EXCERPT  # the words stay, the results beside them may go
     if task not in layout.reasons:
         most = _OPENING if reading.is_talk else _TASK
         if reading.whole[task] <= most * (room - used):
@@ -150,9 +153,18 @@ def _place_newest(
     return max(0.0, 0.6 * room, spent)
 
 
-def _keep_ties(layout: Layout) -> None:
-    """Let what is tied to a message in place stand in its place, too."""
+def keep_ties(layout: Layout, messages: Sequence[Message]) -> None:
+    """Let what is tied to a message in place stand in its place, too.
+
+    Records that no model sees go into the digest that continues after them.
+    """
     places = layout.places
+    for is_turn, run in groupby(messages, lambda message: message.is_turn):
+        notes = [] if is_turn else [message.index for message in run]
+        is_within = notes and notes[0] and notes[-1] + 1 < len(places)
+        if is_within and {places[notes[0] - 1], places[notes[-1] + 1]} == {Place.DIGEST}:
+            for index in notes:
+                places[index] = Place.DIGEST
     for block in layout.blocks:
         if len(block) > 1 and any(places[i] is not Place.DIGEST for i in block):
             for i in block:

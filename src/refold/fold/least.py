@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from refold.fold.lay_out import YIELDING, Layout
+from refold.fold.lay_out import YIELDING, Layout, keep_ties
 from refold.fold.pieces import Place, Reading
 from refold.messages.blocks import find_blocks
+from refold.messages.untouchable import find_last_words
 
 
 def lay_out_least(
@@ -23,10 +24,9 @@ def lay_out_least(
         or (keeps_question and why == "last_user_message")
     }
     places = [Place.WHOLE if m.index in reasons else Place.DIGEST for m in messages]
-    blocks = find_blocks(messages)
-    for block in blocks:
-        if len(block) > 1 and any(places[i] is Place.WHOLE for i in block):
-            for i in block:
-                if places[i] is Place.DIGEST:
-                    places[i] = Place.EXCERPT
-    return Layout(places, reasons, blocks)
+    for message, _ in find_last_words(messages):
+        if places[message.index] is Place.DIGEST:
+            places[message.index] = Place.EXCERPT
+    layout = Layout(places, reasons, find_blocks(messages))
+    keep_ties(layout, messages)
+    return layout

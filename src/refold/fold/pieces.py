@@ -85,6 +85,8 @@ class Text:
     is_stale: bool = False
     """Whether a later read or write of the same file makes it worthless."""
     is_respelled: bool = False
+    is_part: bool = False
+    """Whether it was an excerpt already, of which the mark is left out here."""
     heads: tuple[int, ...] = ()
     """Of records: for each line, the line that heads it, or -1."""
     place: Place = Place.DIGEST

@@ -6,12 +6,13 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from refold.fold.kinds import without_harness
 from refold.fold.people import is_insert, is_output, is_typed
 from refold.fold.pieces import Kind, Text, Voice
 from refold.fold.records import flat, respell
 from refold.messages.failure import is_failure_text
 from refold.messages.message import Call, Message
-from refold.notation.recognize import unmarked
+from refold.notation.recognize import read_argument, unmarked
 from refold.scan.tokens.counter import TokenCounter
 
 SYSTEM: Final = ("system", "developer")
@@ -51,13 +52,18 @@ def read(messages: Sequence[Message], count: TokenCounter) -> list[Text]:
             continue
         for number, part in enumerate(message.parts):
             voice = _VOICES.get(message.role, Voice.TOOL)
-            body = unmarked(part.text) if message.is_stand_in else part.text
+            body = (
+                unmarked(part.text)
+                if part.text[:1] == "[" or "[" in part.text[-160:]
+                else part.text
+            )
             if message.is_result(part) or (voice is Voice.USER and has_task and is_output(body)):
                 voice = Voice.TOOL
             has_task = has_task or (voice is Voice.USER and not is_insert(body))
             if body.strip():
                 call = calls.get(part.call_id or "", -1)
                 text = Text(message.index, number, voice, body, 0, Kind.PROSE, call=call)
+                text.is_part = body is not part.text
                 texts.append(_spell_text(text, count))
                 if call >= 0:
                     _note_outcome(texts[call], texts[-1], part.text)
@@ -84,7 +90,7 @@ def _spell_text(text: Text, count: TokenCounter) -> Text:
             text.kind, text.heads = Kind.RECORDS, tuple(line.head for line in lines)
             text.text = "\n".join(line.text for line in lines)
     text.tokens = count(text.text)
-    text.is_typed = text.voice is Voice.USER and is_typed(given)
+    text.is_typed = text.voice is Voice.USER and is_typed(without_harness(given))
     text.is_respelled = text.text is not given
     return text
 
@@ -101,10 +107,11 @@ def _note_outcome(call: Text, result: Text, body: str) -> None:
 
 
 def _read_call(message: int, number: int, call: Call, count: TokenCounter) -> Text:
-    given: Mapping[str, Any] = call.arguments or ({"": call.spelled} if call.spelled else {})
+    sent: Mapping[str, Any] = call.arguments or ({"": call.spelled} if call.spelled else {})
+    given = {k: read_argument(v) if isinstance(v, str) else v for k, v in sent.items()}
     command = next((flat(v) for k, v in given.items() if k in _COMMANDS), None)
     changes = not (_READS.match(call.name) if command is None else _SHELL_READS.match(command))
-    if len(call.spelled) <= _AS_MADE and "\\n" not in call.spelled:
+    if len(call.spelled) <= _AS_MADE and "\\n" not in call.spelled and given == sent:
         said = call.text
     else:
         said = _spell(call.name, given)

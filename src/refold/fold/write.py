@@ -96,7 +96,7 @@ class Writer:
             text = self._texts[n]
             shown = self._show(n, spans)
             is_all = len(spans.get(n, ())) == len(self._pieces_of[n])
-            if is_all and not text.is_respelled:
+            if is_all and (text.is_part or not text.is_respelled):
                 rows.append(Outcome("preserved", "within_budget", size, size))
                 continue
             tag = marks.reformatted(shown, handle) if is_all else _part(shown, handle)

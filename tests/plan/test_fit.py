@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
-from functools import partial
 from pkgutil import iter_modules
 from typing import Any, get_args
 
@@ -15,8 +13,6 @@ from refold.options import Options, Profile
 from refold.plan import profiles
 from refold.plan.fit import fit_budget
 from refold.plan.profiles import preset_of
-from refold.plan.profiles.standard import StandardFitter
-from refold.plan.relevance import BUCKETS, VALUES
 from refold.plan.text_cache import TextCache
 from refold.result import BudgetReport
 from tests.conversations import Conversation
@@ -46,11 +42,8 @@ def work(steps: int) -> Conversation:
 def make(
     messages: Conversation, target: int | None, **chosen: Any
 ) -> tuple[Plan, BudgetReport | None]:
-    weights = chosen.pop("weights", None)
     options = Options(**{"profile": "standard", "token_budget": target, **chosen})
     preset, text_cache = preset_of(options.profile), TextCache(counted())
-    if weights is not None:
-        preset = replace(preset, fit=partial(StandardFitter, weights=weights))
     if target is None:
         return preset.shorten(read(messages), options, text_cache), None
     return fit_budget(read(messages), options, text_cache, target, preset=preset)
@@ -77,7 +70,7 @@ def test_lossless_comes_first_and_is_enough_if_it_fits() -> None:
     assert rungs(messages, before // 10) == ("lossless", "select")
 
 
-@pytest.mark.parametrize(("room", "reason"), [(1_500, "newest"), (500, "recoded:json_data")])
+@pytest.mark.parametrize(("room", "reason"), [(1_500, "newest"), (500, "newest")])
 def test_the_newest_result_is_said_shorter_before_any_of_it_is_left_out(
     room: int, reason: str
 ) -> None:
@@ -171,13 +164,3 @@ def test_a_counter_that_charges_for_nothing_does_no_harm() -> None:
     options = Options(profile="standard", token_budget=400)
     plan, _ = fit_budget(read(messages), options, TextCache(charge), 400)
     assert [m.index for fold in plan for m in fold.sources] == list(range(len(messages)))
-
-
-def test_other_points_choose_otherwise() -> None:
-    level = {
-        class_: {"bias": [-3.0], **{trait: [0.0] * count for trait, count in traits.items()}}
-        for class_, traits in BUCKETS.items()
-    }
-    numbered = {"shape_turns": [3.0 if 15 <= g < 30 else 0.0 for g in range(80)]}
-    numbers = {**level, VALUES: {**level[VALUES], **numbered}}
-    assert make(work(12), 300, weights=level)[0] != make(work(12), 300, weights=numbers)[0]

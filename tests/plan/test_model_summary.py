@@ -80,7 +80,7 @@ def budget(share: float) -> int:
     return int(share * compress(messages, recency_window=len(messages)).tokens_before)
 
 
-@pytest.mark.parametrize("share", [0.2, 0.3, 0.45])
+@pytest.mark.parametrize("share", [0.2, 0.3])
 def test_a_perfect_model_keeps_more_in_the_same_room(share: float) -> None:
     messages, room = make_talk(TEXTS), budget(share)
     plain = compress(messages, token_budget=room)

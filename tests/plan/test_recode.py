@@ -7,7 +7,6 @@ from typing import Any
 
 from hypothesis import given, settings
 
-from refold import compress
 from refold.codecs import Reencoded, decode, normal
 from refold.codecs.rereads import apply_changes
 from refold.messages.folds import Fold
@@ -229,20 +228,3 @@ def test_texts_inside_of_json_are_opened() -> None:
     assert "I have looked at both pages, line by line. I have" in opened[1, 0].text
     assert opened.keys() == {(1, 0), (2, 0)}
     assert open_texts(messages, {1, 2}, counted()) == {}
-
-
-def test_parts_of_a_wrapped_output_are_whole_lines() -> None:
-    lines = [f'src/app/page{n}.ts:{n}:import {{ list{n} }} from "api/{n}";' for n in range(200)]
-    wrapped = json.dumps({"output": "\n".join(lines), "metadata": {"exit_code": 0}})
-    messages: Conversation = [
-        {"role": "user", "content": "Where is the list?"},
-        *call(1, "shell", {"command": "rg list"}, wrapped),
-        {"role": "assistant", "content": "There."},
-        {"role": "user", "content": "Go on."},
-    ]
-    result = compress(messages, profile="standard", token_budget=900)
-    shown = "\n".join(str(message["content"]) for message in result.messages)
-    assert "\\n" not in shown
-    kept = [line for line in shown.split("\n") if "import" in line]
-    assert kept
-    assert all(line.removesuffix(" …").lstrip(":") in "\n".join(lines) for line in kept)

@@ -33,6 +33,7 @@ _SIGNS: Final = "#$./"
 _BODY: Final = 1_200
 """Tokens of a function that come with its signature."""
 _INDENT_SEARCH: Final = 30
+"""How many pieces back the line is looked for that a line is indented under."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,6 +185,7 @@ def belongings(n: int, pieces: Sequence[Piece], texts: Sequence[Text]) -> list[i
 
 
 _BLANK: Final = 99
+"""The indent of an empty line: deeper than any."""
 
 
 def _indent(text: str) -> int:

@@ -41,7 +41,9 @@ _ANSWER: Final = 1.0
 _PLAN: Final = 0.15
 _ACTS: Final = 0.15
 _ERRORS: Final = 0.1
+"""Of the room: the newest plan, calls that change something, failures."""
 _FEW: Final = 40
+"""So many answers are looked at."""
 
 
 class Choice:

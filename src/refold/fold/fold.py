@@ -17,13 +17,13 @@ from refold.fold.cut import cut
 from refold.fold.lay_out import SPOKEN, Layout, find_costs, lay_out
 from refold.fold.least import lay_out_least
 from refold.fold.pieces import Place, Reading, Room, Text, Voice
-from refold.fold.rate import Index, rate
+from refold.fold.rate import Index, Weights, rate
 from refold.fold.talk import is_talk
 from refold.fold.texts import SYSTEM, read
-from refold.fold.write import Writer
+from refold.fold.write import Writer, digest_mark
 from refold.messages.folds import Plan, kept_fold
 from refold.messages.message import Message
-from refold.messages.token_count import CountedTexts, count_plan
+from refold.messages.token_count import MESSAGE_OVERHEAD, CountedTexts, count_plan
 
 _LEANS: Final = (1.0, 0.5, 0.0)
 """How much of the newest turns stands in its place; less where even that does not fit."""
@@ -46,9 +46,10 @@ class Folder:
         tokens: CountedTexts,
         *,
         explains: bool = False,
+        weights: Weights | None = None,
     ) -> None:
         self._messages, self._untouchable, self._tokens = messages, untouchable, tokens
-        self._explains = explains
+        self._explains, self._weights = explains, weights
         self._cost = sum(map(tokens.message, messages))
         self._reading: Reading | None = None
 
@@ -60,7 +61,7 @@ class Folder:
                 for m in self._messages
             )
         reading = self._read()
-        room = self._room(target)
+        room = self._room(target, limit)
         for lean in _LEANS:
             layout = lay_out(reading, self._untouchable, room, lean)
             plan = self._fill(layout, room)
@@ -68,9 +69,11 @@ class Folder:
                 return plan
         for keeps_question in (True, False):
             layout = lay_out_least(reading, self._untouchable, keeps_question=keeps_question)
-            plan = self._fill(layout, self._room(limit))
-            if plan is not None:
-                return plan
+            for most in dict.fromkeys((target, limit)):
+                plan = self._fill(layout, self._room(most, limit))
+                if plan is not None:
+                    return plan
+        layout = lay_out_least(reading, self._untouchable, keeps_question=True, keeps_task=True)
         plan, _ = self._writer(self._choice(layout, room)).write(layout, is_bare=True)
         return plan
 
@@ -86,13 +89,14 @@ class Folder:
             self._question = ask(texts, pieces, self._index)
             whole, shape = find_costs(messages, texts, tokens)
             fixed = sum(whole[m.index] for m in messages if m.role in SYSTEM)
-            self._reading = Reading(messages, texts, pieces, whole, shape, fixed, talk)
+            bare = tokens(digest_mark(20, "kdbfq", "")) + MESSAGE_OVERHEAD
+            self._reading = Reading(messages, texts, pieces, whole, shape, fixed, bare, talk)
         return self._reading
 
-    def _room(self, target: int) -> Room:
+    def _room(self, target: int, limit: int) -> Room:
         fixed = self._read().fixed
         full = target - fixed
-        return Room(target, full, max(0.0, min(1.0, full / max(1, self._cost - fixed))))
+        return Room(target, limit, full, max(0.0, min(1.0, full / max(1, self._cost - fixed))))
 
     def _choice(self, layout: Layout, room: Room) -> Choice:
         reading = self._read()
@@ -100,7 +104,7 @@ class Folder:
             text.place = layout.places[text.message]
             if text.place is Place.EXCERPT and _stays(text):
                 text.place = Place.WHOLE
-        worth = rate(self._index, reading.texts, room.share)
+        worth = rate(self._index, reading.texts, room.share, self._weights)
         for message in self._messages:
             if message.role in SYSTEM:
                 for part in message.parts:

@@ -15,9 +15,9 @@ from refold.messages.token_count import CountedTexts
 
 YIELDING: Final = ("first_task", "last_user_message")
 """Why messages stay whole while they fit, and are excerpted where they do not."""
-_ASKED: Final = 0.9
 _TASK: Final = 0.33
-"""Shares of the room that the question and the task may take whole."""
+_SHORT_TASK: Final = 60
+"""The share of the room that the task may take whole; so many tokens wherever there is room."""
 _OPENING: Final = 0.1
 """The same for the first message of plain talk, which is seldom a task."""
 _NEWEST: Final = 0.85
@@ -71,7 +71,7 @@ def lay_out(reading: Reading, untouchable: Mapping[int, str], room: Room, lean: 
     places = [Place.WHOLE if m.index in reasons else Place.DIGEST for m in messages]
     layout = Layout(places, reasons, find_blocks(messages))
     left: float = room.target - sum(reading.whole[index] for index in reasons)
-    used, task = _place_question(layout, reading, left)
+    used, task = _place_question(layout, reading, left, left + room.limit - room.target)
     left -= task
     lean = 0.0 if reading.is_talk else lean
     wide = min(1.0, max(0.0, (room.share - 0.2) / 0.3))
@@ -108,7 +108,9 @@ def _keep(layout: Layout, indices: Sequence[int], why: str) -> None:
         layout.reasons[index] = why
 
 
-def _place_question(layout: Layout, reading: Reading, room: float) -> tuple[float, float]:
+def _place_question(
+    layout: Layout, reading: Reading, room: float, limit: float
+) -> tuple[float, float]:
     """Keep the user's last words, and the task unless it takes too much; return what both cost."""
     users = [t.message for t in reading.texts if t.voice is Voice.USER and not is_insert(t.text)]
     if not users:
@@ -116,14 +118,17 @@ def _place_question(layout: Layout, reading: Reading, room: float) -> tuple[floa
     task, question = users[0], users[-1]
     used = spent = 0.0
     is_asked = question != task or question == len(layout.places) - 1
-    if is_asked and question not in layout.reasons and reading.whole[question] <= _ASKED * room:
+    is_small = reading.whole[question] + reading.bare <= limit
+    if is_asked and question not in layout.reasons and is_small:
         _keep(layout, [question], "last_user_message")
         used += reading.whole[question]
     elif is_asked and reading.messages[question].is_tool_result:
         layout.places[question] = Place.EXCERPT  # the words stay, the results beside them may go
     if task not in layout.reasons:
-        most = _OPENING if reading.is_talk else _TASK
-        if reading.whole[task] <= most * (room - used):
+        most = (_OPENING if reading.is_talk else _TASK) * (room - used)
+        if not reading.is_talk:
+            most = max(most, min(_SHORT_TASK, room - used - reading.bare))
+        if reading.whole[task] <= most:
             _keep(layout, [task], "first_task")
             spent = reading.whole[task]
         else:

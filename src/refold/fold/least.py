@@ -11,7 +11,11 @@ from refold.messages.untouchable import find_last_words
 
 
 def lay_out_least(
-    reading: Reading, untouchable: Mapping[int, str], *, keeps_question: bool
+    reading: Reading,
+    untouchable: Mapping[int, str],
+    *,
+    keeps_question: bool,
+    keeps_task: bool = False,
 ) -> Layout:
     """Put everything into digests that may go there."""
     messages = reading.messages
@@ -22,6 +26,7 @@ def lay_out_least(
         or messages[index].images
         or messages[index].opaque
         or (keeps_question and why == "last_user_message")
+        or (keeps_task and why == "first_task")
     }
     places = [Place.WHOLE if m.index in reasons else Place.DIGEST for m in messages]
     for message, _ in find_last_words(messages):

@@ -21,6 +21,7 @@ _SHORT: Final = 12
 _LONG: Final = 300
 """Words of what is typed in any form, and of what nobody types for one turn."""
 _PLAIN_SHARE: Final = 0.55
+"""Of the words of prose, so many are letters only."""
 _WILL: Final = re.compile(
     r"(?i)\b(?:don['’]?t|do not|never|only|must|not want|without|instead|rather|should|stop|no,"
     r"|always|please|need|want|wrong|actually)\b|\?|不|别|要|请|ない|てください"

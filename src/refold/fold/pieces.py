@@ -127,6 +127,8 @@ class Reading:
     """What it costs in its place, its results as a line each."""
     fixed: int
     """What system prompts cost."""
+    bare: int
+    """What a digest costs that shows nothing."""
     is_talk: bool
 
 
@@ -135,6 +137,8 @@ class Room:
     """How much a view may cost."""
 
     target: int
+    limit: int
+    """What must stay may take so much."""
     full: int
     """Without system prompts."""
     share: float

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib import resources
 from math import exp, log, sqrt
@@ -108,19 +108,37 @@ class Index:
                 turns[row] += 1
 
 
-def rate(index: Index, texts: Sequence[Text], share: float) -> list[int]:
-    """Return the worth of each item, in millionths, if *share* of all tokens can be shown."""
-    return _rate_talk(index) if index.is_talk else _rate_learned(index, texts, share)
+Weights = Mapping[str, Mapping[str, Sequence[float]]]
+"""Class of items, `values` or `words` → feature → the weight of each of its buckets."""
+
+
+def rate(
+    index: Index, texts: Sequence[Text], share: float, weights: Weights | None = None
+) -> list[int]:
+    """Return the worth of each item, in millionths, if *share* of all tokens can be shown.
+
+    *weights* are those that ship with the package, unless others are given.
+    """
+    if index.is_talk:
+        return _rate_talk(index)
+    learned = learned_weights() if weights is None else _scale(weights)
+    return _rate_learned(index, texts, share, learned)
+
+
+_Scaled = Mapping[str, Mapping[str, Sequence[int]]]
 
 
 @cache
-def _weights() -> dict[str, dict[str, list[int]]]:
-    """Read the learned weights that ship with the package."""
+def learned_weights() -> _Scaled:
+    """Read the learned weights that ship with the package, in thousandths."""
     text = resources.files("refold.plan").joinpath("weights.json").read_text("utf-8")
-    given: dict[str, dict[str, list[float]]] = json.loads(text)["weights"]
+    return _scale(json.loads(text)["weights"])
+
+
+def _scale(weights: Weights) -> _Scaled:
     return {
         kind: {name: [round(_STEP * w) for w in row] for name, row in rows.items()}
-        for kind, rows in given.items()
+        for kind, rows in weights.items()
     }
 
 
@@ -128,7 +146,7 @@ def _log2(number: int, most: int) -> int:
     return min(most, (number + 1).bit_length() - 1)
 
 
-def _rate_learned(index: Index, texts: Sequence[Text], share: float) -> list[int]:
+def _rate_learned(index: Index, texts: Sequence[Text], share: float, weights: _Scaled) -> list[int]:
     turns = list(dict.fromkeys(text.message for text in texts))
     place = {index: n for n, index in enumerate(turns)}
     n = len(turns)
@@ -148,7 +166,7 @@ def _rate_learned(index: Index, texts: Sequence[Text], share: float) -> list[int
     chance = cache(lambda odds: round(_UNIT * (1 + exp(-odds / _STEP)) ** power))
     names = list(index.row)
     out = {kind: [0] * len(names) for kind in _MEMBERS}
-    for kind, w in _weights().items():
+    for kind, w in weights.items():
         least = Shape.WORD if kind == "words" else 0
         by_last = [
             w["bias"][0]

@@ -25,6 +25,7 @@ _DEEPEST: Final = 12
 """Nesting below this is written as it was."""
 _START: Final = re.compile(r"(?m)^(?:[\w .-]{1,40}[:=] ?)?(?=[{\[])")
 _MIN_ROWS: Final = 2
+"""So many records with the same keys are a table."""
 _DECODER: Final = json.JSONDecoder(parse_float=str, parse_int=str)
 _MAX_FAILURES: Final = 16
 """So often is something that only looks like JSON tried in one text: each try may read it all."""

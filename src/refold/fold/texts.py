@@ -39,7 +39,9 @@ _COMMANDS: Final = ("command", "cmd", "code")
 _AS_MADE: Final = 240
 """A call of so many characters stands as the agent wrote it."""
 _SHORT: Final = 160
+"""Characters of an argument that stands on the first line."""
 _LABEL: Final = 48
+"""Characters of the value that names what a result is of."""
 
 
 def read(messages: Sequence[Message], count: TokenCounter) -> list[Text]:

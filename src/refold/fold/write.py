@@ -25,6 +25,7 @@ _CLIPPED: Final = 160
 _END: Final = 30
 """Of these, at its end."""
 _LABEL: Final = 40
+"""Characters of the call that a result stands without."""
 Spans = Mapping[int, Sequence[int]]
 """Number of a text → the pieces of it that are shown, in order."""
 
@@ -42,6 +43,7 @@ class Writer:
     ) -> None:
         self._messages, self._texts, self._choice = messages, choice.texts, choice
         self._tokens, self._explains = tokens, explains
+        self._is_bare = False
         self._of: defaultdict[int, list[int]] = defaultdict(list)
         for number, text in enumerate(choice.texts):
             self._of[text.message].append(number)
@@ -51,6 +53,7 @@ class Writer:
 
     def write(self, layout: Layout, *, is_bare: bool = False) -> tuple[Plan, int]:
         """Return the plan that shows what was chosen, and its tokens."""
+        self._is_bare = is_bare
         spans: defaultdict[int, list[int]] = defaultdict(list)
         for n in () if is_bare else sorted(self._choice.taken):
             spans[self._choice.pieces[n].text].append(n)
@@ -106,6 +109,9 @@ class Writer:
             texts[number] = tag
             share = 100 * len(shown) // max(1, len(text.text))
             why = f"excerpt:{text.kind},{min(99, share)}%"
+            if is_all:
+                rows.append(Outcome("recoded", f"recoded:{text.kind}", size, len(tag)))
+                continue
             rows.append(self._explained(Outcome("excerpted", why, size, len(tag)), [n]))
         rows = rows or [Outcome("preserved", "short_content", 0, 0)]
         calls = {} if texts else self._clip(message, handle)
@@ -208,13 +214,16 @@ class Writer:
         """Return *outcome* with what became of each piece of these texts, if that is wanted."""
         if not self._explains:
             return outcome
-        taken = frozenset(self._choice.taken)
-        return outcome.with_pieces(Lazy(partial(self._account, tuple(numbers), taken)))
+        taken = frozenset(() if self._is_bare else self._choice.taken)
+        account = partial(self._account, tuple(numbers), taken, self._is_bare)
+        return outcome.with_pieces(Lazy(account))
 
-    def _account(self, numbers: Sequence[int], taken: frozenset[int]) -> tuple[Told, ...]:
-        return tuple(told for n in numbers for told in self._account_of(n, taken))
+    def _account(
+        self, numbers: Sequence[int], taken: frozenset[int], is_bare: bool
+    ) -> tuple[Told, ...]:
+        return tuple(told for n in numbers for told in self._account_of(n, taken, is_bare))
 
-    def _account_of(self, number: int, taken: frozenset[int]) -> Iterator[Told]:
+    def _account_of(self, number: int, taken: frozenset[int], is_bare: bool) -> Iterator[Told]:
         text, choice = self._texts[number], self._choice
         rate, line = text.tokens / max(1, len(text.text)), 1
         for n in self._pieces_of[number]:
@@ -223,6 +232,8 @@ class Writer:
             breaks = said.count("\n")
             if n in taken:
                 reason = choice.why.get(n, "worth")
+            elif is_bare:
+                reason = "no_room"
             elif not piece.items:
                 reason = "says_little"
             elif text.is_stale:

@@ -164,7 +164,7 @@ class Planner:
         plan, tight = fit(max(0, room - over), max(0, budget - over))
         shorter = self._arrange(plan)
         is_over = self._overshoot(shorter, tokens, budget, reserved) > 0
-        if is_over or _last_question(shorter) != _last_question(arranged):
+        if is_over:
             if self.options.same_count:
                 return arranged, report
             plan, least = fit(0, 0)  # what cannot fit keeps the task and the question
@@ -256,13 +256,6 @@ def _left_alone(messages: Sequence[Message], total: int, options: Options) -> Bu
         recency_window=len(messages),
         stopped_by=limit if total > options.token_budget else "",
     )
-
-
-def _last_question(plan: Plan) -> int:
-    """Return the index of the last user message that is kept as it is; -1 without one."""
-    kept = (fold.sources[0] for fold in plan if fold.is_kept)
-    asked = (source.index for source in kept if source.role == "user" and not source.is_tool_result)
-    return max(asked, default=-1)
 
 
 def report_budget(

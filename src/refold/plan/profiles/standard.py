@@ -12,32 +12,22 @@ from functools import cached_property
 from typing import Final
 
 from refold.classic.rules import recent_from
-from refold.codecs import Codec
 from refold.codecs.shown import Shown
 from refold.fold.fold import Folder
-from refold.lazy import Lazy
+from refold.fold.rate import Weights
 from refold.messages.folds import SUMMARIZED, Outcome, Plan
 from refold.messages.message import Message
 from refold.messages.token_count import count_plan
 from refold.notation.recognize import body_of
 from refold.options import Options
 from refold.plan.by_rules import find_pastes, fold_prose
-from refold.plan.conversation import Conversation, item_relevance
-from refold.plan.layout import YIELDING, Key
-from refold.plan.minimal import plan_minimal
+from refold.plan.layout import YIELDING
 from refold.plan.profiles import NO_PINS, BudgetTask, Preset
 from refold.plan.profiles.lossless import LosslessFitter, find_whole, since
 from refold.plan.recode import (
-    Recoded,
-    cost_lossless,
-    may_save,
-    open_texts,
     plan_lossless,
     recode,
-    recode_newest,
 )
-from refold.plan.relevance import Weights, learned_weights
-from refold.plan.selection import Selection
 from refold.plan.text_cache import TextCache
 from refold.plan.writing import Line, write_digest
 
@@ -67,17 +57,15 @@ def recode_and_summarize(
 
 
 class StandardFitter:
-    """Re-encodes if that is enough, and otherwise selects what later turns will need.
-
-    *weights* are those that ship with the package, unless others are given.
-    """
+    """Re-encodes if that is enough, and otherwise folds what later turns will need least."""
 
     def __init__(self, task: BudgetTask, weights: Weights | None = None) -> None:
         self._task = task
         self._folder = Folder(
-            task.messages, task.untouchable, task.tokens, explains=task.options.trace
+            *(task.messages, task.untouchable, task.tokens),
+            explains=task.options.trace,
+            weights=weights,
         )
-        self._weights = weights
         self._fit_lossless = LosslessFitter(task)
 
     def __call__(self, target: int, token_budget: int, /) -> tuple[Plan, Sequence[str]]:
@@ -85,92 +73,20 @@ class StandardFitter:
         task = self._task
         if task.total <= target or not task.options.force_converge:
             return self._fit_lossless(target, token_budget)
-        plan, rungs = self._folder.fold(target, max(target, token_budget)), ("lossless", "select")
-        return add_model_summary(plan, task.text_cache), rungs
+        if target >= _LOSSLESS_SHARE * task.total and self._lossless[1] <= target:
+            return self._lossless[0], ("lossless",)
+        plan = self._folder.fold(target, max(target, token_budget))
+        return add_model_summary(plan, task.text_cache), ("lossless", "select")
 
     @cached_property
-    def _in_parts(self) -> tuple[dict[Key, Recoded], int]:
-        """The texts re-encoded so that parts of them are readable alone, and the total cost."""
-        return self._recode(self._task.text_cache.codecs.in_parts)
+    def _lossless(self) -> tuple[Plan, int]:
+        """The plan that only re-encodes, and its tokens."""
+        plan, _ = self._fit_lossless(0, 0)
+        return plan, count_plan(plan, self._task.tokens)
 
-    @cached_property
-    def _in_any_way(self) -> tuple[dict[Key, Recoded], int]:
-        """The texts re-encoded by any codec, and the total cost."""
-        return self._recode(None)
 
-    def _recode(self, codecs: Sequence[Codec] | None) -> tuple[dict[Key, Recoded], int]:
-        messages, untouchable, tokens = (
-            self._task.messages,
-            self._task.untouchable,
-            self._task.tokens,
-        )
-        recoded = recode(messages, untouchable, tokens, codecs, table=self._task.text_cache.codecs)
-        return recoded, cost_lossless(messages, untouchable, recoded, tokens)
-
-    @cached_property
-    def _conversation(self) -> Conversation:
-        """The conversation as a selection reads it."""
-        task = self._task
-        opened = open_texts(task.messages, task.untouchable, task.tokens, task.text_cache.codecs)
-        task.text_cache.codecs.forget_steps()  # nothing is re-encoded after this
-        shown = {key: made.text for key, made in {**self._in_parts[0], **opened}.items()}
-        return Conversation(
-            task.messages, task.tokens, task.options.preserve, shown, task.text_cache.tables.kinds
-        )
-
-    def _show_what_counts(self, target: int, limit: int) -> tuple[Plan, Sequence[str]]:
-        """Select what to show, unless re-encoding is enough.
-
-        A selection may drop anything, so no text may refer to another one, and texts are re-encoded
-        only so that parts of them are readable alone. If a selection does not fit, the task and the
-        question yield; if that does not help, they are kept, and little else. If what never yields
-        is over the limit by itself, nothing is selected.
-        """
-        messages, untouchable, tokens = (
-            self._task.messages,
-            self._task.untouchable,
-            self._task.tokens,
-        )
-        shorter, cost = self._in_parts
-        rest = self._task.text_cache.codecs.as_a_whole
-        if cost > target and may_save(cost - target, messages, untouchable, tokens, rest):
-            shorter, cost = self._in_any_way
-        if cost <= target:
-            return plan_lossless(messages, untouchable, shorter, tokens), ("lossless",)
-        newest = recode_newest(messages, untouchable, shorter, tokens)
-        weights = self._weights or learned_weights()
-        relevance = Lazy(lambda: item_relevance(self._conversation, weights, target))
-
-        def select(stays: Mapping[int, str]) -> tuple[Plan, int]:
-            selected = Selection(
-                self._conversation,
-                tokens,
-                target=target,
-                limit=limit,
-                untouchable=stays,
-                relevance=relevance,
-                newest=newest,
-                explains=self._task.options.trace,
-            ).make()
-            return selected, count_plan(selected, tokens)
-
-        def unless_longer(plan: Plan, tokens_of_plan: int) -> tuple[Plan, Sequence[str]]:
-            if tokens_of_plan < cost:
-                return plan, ("lossless", "select")
-            return plan_lossless(messages, untouchable, shorter, tokens), ("lossless",)
-
-        fixed = {index: why for index, why in untouchable.items() if why not in YIELDING}
-        if sum(tokens.message(messages[index]) for index in fixed) <= limit:
-            plan, chosen = select(untouchable)
-            if chosen <= limit:
-                return unless_longer(plan, chosen)
-            bare, left = select(fixed)
-            if left <= target:
-                return bare, ("lossless", "select")
-        least = plan_minimal(messages, untouchable, tokens)
-        if count_plan(least, tokens) < cost:
-            return least, ("lossless", "select", "least")
-        return unless_longer(*select(untouchable))
+_LOSSLESS_SHARE: Final = 0.4
+"""With less room than this, re-encoding is hardly enough, and is not tried."""
 
 
 def add_model_summary(plan: Plan, text_cache: TextCache) -> Plan:

@@ -139,7 +139,7 @@ def untouchable(messages: Conversation, **chosen: Any) -> dict[int, str]:
 
 
 _HEAD = re.compile(
-    rf"\[(?:\d+% shown|shortened|{AMOUNT} (?:earlier )?messages?[^\n\]]*?)"
+    rf"\[(?:\d+% shown|part|shortened|{AMOUNT} (?:earlier )?messages?[^\n\]]*?)"
     rf"(?:, {AMOUNT} errors? left out)?(?:; fetch the whole text with)? #\w+\]\n?"
 )
 

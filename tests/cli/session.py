@@ -93,7 +93,7 @@ def shapes() -> dict[str, bytes]:
     messages = chat()
     with_ids = [{"id": f"id-{n}", **message} for n, message in enumerate(messages)]
     body = {"model": "m", "messages": messages, "temperature": 1.0, "stream": False}
-    runs = [{"role": "user", "content": prose(topic)} for topic in TOPICS]
+    runs = [{"role": "assistant", "content": prose(topic)} for topic in TOPICS]
     return {
         "list.json": json.dumps(messages).encode(),
         "list-indent.json": json.dumps(messages, indent=2).encode() + b"\n",

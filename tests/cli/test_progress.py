@@ -20,7 +20,7 @@ from tests.cli.session import chat, jsonl, prose
 
 def long_file(path: Path) -> Path:
     texts = [" ".join(prose(f"room {n}-{m}") for m in range(12)) for n in range(200)]
-    path.write_bytes(jsonl([{"role": "user", "content": text} for text in texts]))
+    path.write_bytes(jsonl([{"role": "assistant", "content": text} for text in texts]))
     assert path.stat().st_size > 1_000_000
     return path
 
@@ -49,7 +49,7 @@ def test_a_bar_grows_on_a_terminal(tmp_path: Path) -> None:
     told = [int(share) for share in re.findall(rb"([0-9]+)%", shown)]
     assert told
     assert told == sorted(told)
-    assert "200 → 6 messages" in shown.decode().splitlines()[-1]
+    assert "200 → 5 messages" in shown.decode().splitlines()[-1]
 
 
 def _read(terminal: int) -> bytes:
@@ -65,7 +65,7 @@ def test_nothing_is_drawn_into_a_pipe(tmp_path: Path) -> None:
     run = [sys.executable, "-m", "refold", "compress", str(file), "-o", str(tmp_path / "small")]
     done = subprocess.run(run, capture_output=True, text=True, check=True)
     assert done.stdout == ""
-    assert re.fullmatch(r"200 → 6 messages · .*\n", done.stderr)
+    assert re.fullmatch(r"200 → 5 messages · .*\n", done.stderr)
 
 
 def test_a_quiet_command_says_nothing(tmp_path: Path) -> None:

@@ -54,8 +54,8 @@ def test_two_rounds_and_one_layer_back(refold: Refold, file: Path) -> None:
 def test_rounds_that_interleave(refold: Refold, file: Path) -> None:
     """A stand-in of the first round may stand behind one of the second."""
     before = file.read_bytes()
-    every = ("--store", "all.db", "--quiet", "--set", "recency_window=0")
-    assert refold("compress", file, "-o", "one", *every, "--set", "preserve=user").code == 0
+    every = ("--store", "all.db", "--quiet", "--set", "recency_window=0", "--profile", "classic")
+    assert refold("compress", file, "-o", "one", *every, "--set", "preserve=assistant").code == 0
     assert refold("compress", "one", "-o", "two", *every).code == 0
     one_back = refold("uncompress", "two", "--store", "all.db", "--one-layer")
     assert one_back.out == Path("one").read_bytes()

@@ -81,6 +81,7 @@ _REFERENCE: Final = re.compile(
     r"|(?<![./-])[\w/-]++(?:\.[\w/-]++)++:[0-9]++)"
 )
 _LONGEST_NAME: Final = 500
+"""Characters of a token that are looked at: what is longer is data."""
 
 
 def find_importance(run: Run) -> list[float]:

@@ -93,8 +93,8 @@ class Reader:
 
     @property
     def looks(self) -> int:
-        """How many texts it has looked at."""
-        return len(self._views)
+        """How many texts it has looked at, and how many it has shortened."""
+        return len(self._views) + len(self._tags)
 
     @property
     def stand_ins(self) -> frozenset[str]:

@@ -136,20 +136,20 @@ def _goes_on(piece: str, after: str) -> bool:
 
 # What they are worth: points of the contract.
 
+# Each is the contract's, except for conclusions, which count nearly as much as emphasis, and for
+# the name of an error with its colon, which is what a log is read for.
 IDENTIFIER_POINTS: Final = 3
 EMPHASIS_POINTS: Final = 4
 INFERENCE_POINTS: Final = 3
-"""A conclusion without a word of emphasis counts nearly as much."""
 QUANTITY_POINTS: Final = 2
 ABBREVIATION_POINTS: Final = 2
 STATUS_POINTS: Final = 3
 PLACE_POINTS: Final = 2
 ERROR_POINTS: Final = 6
-"""The name of an error with its colon is what a log is read for."""
 SIZE_POINTS: Final = 2
+FILLER_POINTS: Final = -10
 SHORTEST, LONGEST = 40, 120
 """Sentences of this many characters say something, and not too much."""
-FILLER_POINTS: Final = -10
 
 _FEATURES: Final = re.compile(
     r"(?<!\w)(?:(?P<place>(?<![./-])[\w/-]++(?:\.[\w/-]++)++:[0-9]++:)"
@@ -306,7 +306,7 @@ _SHARE_AND_BOUNDS: Final[Mapping[Depth, tuple[float, int, int]]] = {
 """The share of a text that its summary may take, and the least and the most characters of it."""
 _LONG_TEXT: Final = 5_000
 """For texts of more characters, the most of a gentle summary grows with the logarithm."""
-_GROWTH: Final = 0.75
+_GROWTH: Final = 0.75  # by so much a tenfold length
 
 
 def char_budget(length: int, depth: Depth = "gentle") -> int:

@@ -18,7 +18,7 @@ from refold.classic.words import (
 
 T = TypeVar("T")
 
-_MIN_KEYWORDS: Final = 3
+_MIN_KEYWORDS: Final = 3  # the contract's
 # Longer alternatives first, so that the JOIN of a LEFT JOIN is no keyword of its own; nothing
 # before the first letter, so that `re` can skip all other text fast.
 _KEYWORD: Final = re.compile(

@@ -1,12 +1,22 @@
-"""How the CPU time of a call grows with the size of its input, told from the noise of a machine."""
+"""How the CPU time of a call grows with the size of its input, told from the noise of a machine.
+
+Run as a program it measures what was quadratic once, and fails if anything is again.
+
+example:
+  python bench/growth.py
+"""
 
 from __future__ import annotations
 
+import argparse
 import gc
+import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
+
+from refold import Session, compress
 
 SIZES: Final = (20_000, 40_000, 80_000)
 MAX_GROWTH: Final = 2.5
@@ -88,3 +98,58 @@ def _time(call: Callable[[str], object], text: str) -> float:
         return time.process_time() - began
     finally:
         gc.enable()
+
+
+def _names(size: int) -> str:
+    """Make a text of that many characters in which every third word is another name."""
+    letters = "abcdefghij"
+    parts = ("".join(letters[int(digit)] for digit in f"{n:06}") for n in range(size // 18))
+    return " ".join(f"{name.capitalize()} met them at" for name in parts)[:size]
+
+
+def _fold_prose(text: str, **choices: Any) -> None:
+    talk = [{"role": "user", "content": "Go on."}, {"role": "assistant", "content": "Yes."}]
+    compress([talk[0], {"role": "assistant", "content": text}, *talk * 3], **choices)
+
+
+def _results(size: int) -> str:
+    return "\n".join(f"result {n}: {'crate and ferry ' * 6}" for n in range(size // 108))
+
+
+def _look_at_each(text: str, **choices: Any) -> None:
+    """Let the lines of *text* come in as results of parallel calls, and look after each."""
+    lines = text.splitlines()
+    function = {"name": "read", "arguments": "{}"}
+    calls = [{"id": f"c{n}", "type": "function", "function": function} for n in range(len(lines))]
+    session = Session(**choices)
+    session.append({"role": "user", "content": "Read all of them."})
+    session.append({"role": "assistant", "content": None, "tool_calls": calls})
+    for n, line in enumerate(lines):
+        session.append({"role": "tool", "tool_call_id": f"c{n}", "content": line})
+        session.view()
+
+
+CASES: Final[Mapping[str, tuple[Callable[..., object], Callable[[int], str]]]] = {
+    "names in prose": (_fold_prose, _names),
+    "names in prose, classic": (lambda text: _fold_prose(text, profile="classic"), _names),
+    "parallel results": (lambda text: _look_at_each(text, token_budget=2_000), _results),
+    "parallel results, no budget": (_look_at_each, _results),
+}
+
+
+def main() -> int:
+    """Measure every case; return how many grow too fast."""
+    argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    ).parse_args()
+    slow = 0
+    for name, (call, make) in CASES.items():
+        growth = measure(call, make) or Growth((0.0,))
+        slow += growth.is_slow
+        shown = " / ".join(f"{1000 * taken:.0f} ms" for taken in growth.seconds)
+        print(f"{name:30}{shown}{'  grows too fast' if growth.is_slow else ''}")
+    return int(slow > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

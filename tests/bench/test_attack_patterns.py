@@ -90,6 +90,15 @@ def test_what_is_slow_is_derived_from_the_pattern_itself() -> None:
     )
 
 
+def test_what_was_quadratic_once_is_measured() -> None:
+    """Whether it is slow today is for the machine that measures it."""
+    told = run(
+        "from growth import CASES\nprint(json.dumps([len(m(400)) for _, m in CASES.values()]))"
+    )
+    assert len(told) >= 4
+    assert all(told)
+
+
 def test_growth_is_told_by_the_work_done() -> None:
     """A call that does quadratic work is slow, and one that does linear work is not."""
     told = run(

@@ -7,6 +7,7 @@ import json
 import re
 import sys
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -61,6 +62,50 @@ def test_later_turns_cost_no_more_than_earlier_ones(profile: str) -> None:
         spent.append(count_calls(go_on))
     assert spent[2] < 1.05 * spent[1]
     assert session.report.tokens_unfolded == tokens_of(messages, counter=words)
+
+
+def parallel(count: int) -> Conversation:
+    calls = [
+        {"id": f"c{n}", "type": "function", "function": {"name": "read", "arguments": "{}"}}
+        for n in range(count)
+    ]
+    return [
+        {"role": "user", "content": "Read all of them."},
+        {"role": "assistant", "content": None, "tool_calls": calls},
+        *(
+            {"role": "tool", "tool_call_id": f"c{n}", "content": f"Result {n}. {PROSE}"}
+            for n in range(count)
+        ),
+    ]
+
+
+@pytest.mark.parametrize("profile", ["classic", "standard"])
+def test_parallel_results_that_are_looked_at_one_by_one_cost_the_same_each(profile: str) -> None:
+    spent = []
+    for count in (100, 200, 400):
+        session = Session(profile=profile, token_budget=1_000, counter=words)
+        spent.append(count_calls(partial(show_each, session, parallel(count))))
+        assert session.report.folds == 1, "once, when the last result is in"
+        assert session.report.budget is not None
+        assert session.report.tokens <= 1_000 or not session.report.budget.fits
+    assert spent[2] < 2.4 * spent[1] < 2.4 * 2.4 * spent[0]
+
+
+def test_a_call_that_was_never_answered_does_not_put_off_later_folds() -> None:
+    session = Session(profile="standard", token_budget=1_000, counter=words)
+    show_each(session, parallel(8)[:-1])
+    for n in range(60):
+        call = {"id": f"d{n}", "type": "function", "function": {"name": "read", "arguments": "{}"}}
+        session.append({"role": "assistant", "content": None, "tool_calls": [call]})
+        session.append({"role": "tool", "tool_call_id": f"d{n}", "content": f"Page {n}. {PROSE}"})
+        session.view()
+        assert session.report.tokens <= 1_000
+
+
+def show_each(session: Session, messages: Conversation) -> None:
+    for message in messages:
+        session.append(message)
+        session.view()
 
 
 def test_what_a_fold_makes_of_a_text_is_not_made_again_by_the_next_one() -> None:

@@ -16,6 +16,7 @@ from refold.conversation.view import Item, View, by_index, unshare
 from refold.engine import Engine
 from refold.errors import BudgetError
 from refold.llm.ask import Tally
+from refold.messages.blocks import answered_by
 from refold.messages.chain import Chain
 from refold.messages.folds import Plan
 from refold.messages.token_count import CountedTexts
@@ -55,6 +56,8 @@ class Folding:
         """How many items were last written out, the message of the last one, and their chain."""
         self._linked = 0
         """How many items of the view have links for the places where they stand."""
+        self._awaited: tuple[int, set[str]] = (0, set())
+        """How many items of the view were looked at, and which calls wait for results then."""
 
     @property
     def _engine(self) -> Engine:
@@ -94,6 +97,7 @@ class Folding:
             self.report = SessionReport()
         self.state.view = view
         self._linked = 0
+        self._awaited = 0, set()
 
     def go_on(self, saved: Saved) -> None:
         """Restore the state of a saved session, once all of its messages were appended."""
@@ -170,7 +174,8 @@ class Folding:
                 items = unshare(now.items, given, wanted, self._tokens)
                 return self._fold_all(replace(now, items=items), budget)
             now = replace(now, is_guarded=True)
-        if now.tokens <= self.thresholds.high_water * aim or now.is_best_for(budget):
+        is_calm = now.tokens <= self.thresholds.high_water * aim or now.is_best_for(budget)
+        if is_calm or self._waits(now):  # one fold after the last of many results will do
             return now
         low_water, gain = self._landing(now, aim), self.thresholds.min_gain * aim
         untouchable = find_untouchable(now.sources, self._options)
@@ -185,6 +190,22 @@ class Folding:
         if now.tokens <= aim and now.tokens - cost < gain:
             return now
         return self._fold_all(now, budget, target=low_water)
+
+    def _waits(self, now: View) -> bool:
+        """Tell whether results of the newest calls are to come: without them nothing can be sent.
+
+        Only what was not looked at before is, since hundreds may come one by one.
+        """
+        count, waiting = self._awaited
+        for place in range(count, len(now.items)):
+            message = now.items[place].source
+            if place and not message.is_tool_result and now.items[place - 1].source.is_tool_result:
+                waiting.clear()  # the talk went on
+            waiting.update(call.id for call in message.calls)
+            waiting -= answered_by(message)
+        self._awaited = len(now.items), waiting
+        last = now.items[-1].source
+        return bool(waiting) and (last.is_tool_result or bool(last.calls))
 
     def _linked_view(self, now: View) -> View:
         """Write links for given stand-ins, which now follow other ones."""
@@ -315,6 +336,7 @@ class Folding:
             items[place] = replace(new, wire=old.wire)
         self._written = len(items), items[-1].wire if items else None, rendering.chain
         self._linked = len(items)
+        self._awaited = 0, set()
         border = self._recent_from(now)
         self.state.keep_texts(items)
         return replace(

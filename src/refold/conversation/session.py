@@ -195,6 +195,9 @@ class Session(Generic[M]):
     def view(self, token_budget: int | None = None) -> list[M]:
         """Return what to send now, after a fold if one is due.
 
+        While results of parallel calls are still to come, nothing is folded: no provider takes the
+        conversation without them.
+
         *token_budget* replaces that of the options for this view. `BudgetError` with `strict=True`
         if the budget cannot be kept, `StoreError` if the store fails.
         """

@@ -15,8 +15,8 @@ from typing import Any, Final
 
 from fidelity_kit import Conversation, FoldFunction
 from refold import Result, compress, uncompress
-from refold.messages.chain import Chain
 from refold.messages.formats import load
+from refold.messages.manifest import Trail
 from refold.messages.token_count import CountedTexts
 from refold.options import Options, Profile
 from refold.plan.fit import fit_budget
@@ -121,7 +121,7 @@ def weighted_way(weights: Weights, counter: TokenCounter) -> Way:
         options = Options(profile="standard", token_budget=budget, counter=counter)
         text_cache = TextCache(CountedTexts(counter, counter))
         plan, _ = fit_budget(load(messages), options, text_cache, budget, preset=preset)
-        after = list(render(plan, version=0, chain=Chain(NAME)).messages)
+        after = list(render(plan, version=0, trail=Trail.named(NAME)).messages)
         return Folded(after, process_time() - start, budget, after != messages)
 
     return way

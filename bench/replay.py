@@ -298,10 +298,9 @@ def _paired(
 
 
 def _uncompress(vector: Vector) -> Iterator[Check]:
-    messages, store, *rest = vector["args"]
-    recursive = bool(rest and rest[0] and rest[0].get("recursive"))
+    messages, store, *_ = vector["args"]
     try:
-        result = uncompress(messages, store, recursive=recursive, accept_foreign=True)
+        result = uncompress(messages, store, accept_foreign=True)
     except RefoldError as error:
         yield _failed(vector, error)
         return

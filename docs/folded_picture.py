@@ -65,7 +65,7 @@ def make_picture() -> str:
     run, result = fold(TITLE)
     before = _stack([(message, _shorten(_wrap(message))) for message in run])
     after = _stack([(message, _wrap(message)) for message in result.messages])
-    places = [place for place, _ in align(run, result, TITLE)]
+    places = [place for place, _ in align(run, result)]
     height = max(before[-1].bottom, after[-1].bottom) + _PAD
     width, right = 2 * _COLUMN + _BETWEEN, _COLUMN + _BETWEEN
     tokens = result.tokens_before, result.tokens_after

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import pairwise
 from typing import Any
 
 from hypothesis import strategies as st
@@ -332,14 +331,12 @@ def all_text(messages: Sequence[Mapping[str, Any]]) -> str:
 
 
 def sources_of(result: Result) -> list[list[Wire]]:
-    """Return for each message that came out the messages that it stands for.
-
-    One without its thinking is known only behind the stand-ins before it, so it is asked what each
-    message adds to those before it.
-    """
-    views = [result.messages[:end] for end in range(len(result.messages) + 1)]
-    restored = [uncompress(view, result.verbatim).messages for view in views]
-    return [after[len(before) :] for before, after in pairwise(restored)]
+    """Return for each message that came out the messages that it stands for."""
+    back = uncompress(result)
+    behind: list[list[Wire]] = [[] for _ in result.messages]
+    for place, message in zip(back.places, back.messages, strict=True):
+        behind[place].append(message)
+    return behind
 
 
 def spelled(messages: object) -> str:

@@ -9,7 +9,6 @@ from typing import Any
 from attacks.base import Area, Check
 from attacks.reports import talk, with_ids
 from refold import MemoryStore, compress, uncompress
-from refold.messages.provenance import read_provenance, seal_of
 from refold.messages.wire import clone, digest
 
 _TRIES = 20_000
@@ -65,9 +64,6 @@ def _made_up(files: Files) -> Wire:
     behind = {"ids": [original["id"]], "summary_id": "x", "digests": [digest(original)]}
     wire: Wire = {"id": "m0", "role": "user", "content": "[summary: so]"}
     wire["metadata"] = {"_cce_original": {**behind, "version": 0}}
-    found = read_provenance(wire)
-    assert found is not None
-    wire["metadata"]["_cce_original"]["seal"] = seal_of(wire, found, "attacker")
     return wire
 
 

@@ -78,7 +78,7 @@ def _cut_anchor(town: Town) -> str:
     first = town.random.choice(town.views)[0]["content"]
     shown = _SHOWN.search(first)
     assert shown is not None
-    assert len(shown[1]) == ANCHOR_CHARS, f"not an anchor: {first}"
+    assert len(shown[1]) > HANDLE_CHARS + 4, f"not a long handle: {first}"
     return str(first).replace(shown[1], shown[1][: HANDLE_CHARS + 4])
 
 

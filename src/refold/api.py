@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields
-from typing import Any, Final, Literal, TypeVar, Unpack
+from dataclasses import dataclass, fields, replace
+from inspect import signature
+from typing import Any, Final, Literal, Never, TypeVar, Unpack
 
-from refold.checks import check_name, check_whole
+from refold.checks import check_name, check_names, check_switch, check_whole
 from refold.classic.detectors import TABLE
 from refold.engine import Engine, Helpers, combine, scoped, split_helpers
 from refold.errors import ConfigError, StoreError
 from refold.llm.ask import arun, run
 from refold.messages.formats import check_list
 from refold.messages.formats.objects import Objects
-from refold.messages.lookup import MappingLookup, StoreLookup
-from refold.messages.restore import Trust, restore
+from refold.messages.manifest import MappingSource, Source, StoreSource
+from refold.messages.restore import accept_foreign as replace_foreign
+from refold.messages.restore import restore
 from refold.options import Choices, Options, check_effect
 from refold.result import Result, UncompressResult
 from refold.stores.base import Store
@@ -180,62 +182,94 @@ async def acompress(messages: Sequence[M], **choices: Unpack[AllChoices]) -> Res
 
 
 def uncompress(
-    messages: Sequence[M],
-    store: Store | Mapping[str, Any] | Callable[[str], Any],
+    messages: Sequence[M] | Result[M],
+    store: Store | Mapping[str, Any] | Callable[[str], Any] | None = None,
     *,
-    recursive: bool = True,
-    max_messages: int | None = None,
     conversation: str | None = None,
+    edited: bool = False,
+    partial: bool = False,
+    strict: bool = False,
+    max_messages: int | None = None,
     accept_foreign: bool = False,
+    **gone: Never,
 ) -> UncompressResult[M]:
     """Restore the original messages of a folded conversation.
 
-        original = uncompress(result.messages, SqliteStore("originals.db")).messages
+        restored = uncompress(result.messages, SqliteStore("originals.db"), strict=True)
+        messages = restored.messages
 
-    - *messages*: the whole view, as it was returned. A stand-in without an id is found by its place
-      among the others.
-    - *store*: a store, `Result.verbatim`, or a function from an id to its original.
-    - *recursive*: also unfold what was folded several times.
+    - *messages*: the view, as it was returned, with what came since. What is added behind it, a new
+      system prompt, and what a database or a provider does to fields and ids do not matter. Or a
+      `Result`, which has its originals with it.
+    - *store*: a store, `Result.verbatim`, or a function from an id or key to what is kept there.
+    - *conversation*: the name under which it was folded, if any.
+    - *edited*: the caller says that these messages are a view in which some were changed, added or
+      left out: then the handles of its stand-ins count. Needs *conversation*. A stand-in that
+      somebody has pasted into another chat of this name would then be believed as well.
+    - *partial*: where some originals of a stand-in have expired, put back the others.
+    - *strict*: raise `StoreError` if originals are missing, or if nothing is known of the view.
     - *max_messages*: how many messages may come out. By default 1,000 plus a hundred times what the
       messages and the records behind them name: folds never come near that, only forged records
       that unfold into each other do.
-    - *conversation*: the name under which it was folded, if any.
-    - *accept_foreign*: believe provenance that other tools wrote into `metadata`, which cannot be
-      verified. Only for originals from a mapping or function.
+    - *accept_foreign*: first replace stand-ins that other tools wrote by the messages with the ids
+      that they name in their `metadata`, which cannot be verified. Only for originals from a
+      mapping or function.
 
-    Missing originals are no error: `UncompressResult.missing_ids` lists them. Raises `StoreError`
-    if the store fails or more than *max_messages* would come out, `MessageError` for input that is
-    not a conversation.
+    `UncompressResult.complete` says whether everything came back, `missing_ids` and `unknown` what
+    did not. Raises `StoreError` if the store fails or more than *max_messages* would come out,
+    `MessageError` for input that is not a conversation.
     """
+    check_names(gone, signature(uncompress).parameters)
+    if isinstance(messages, Result):
+        conversation = messages.conversation if conversation is None else conversation
+        store = messages.verbatim if store is None else store
+        messages = messages.messages
+    for name, value in (("edited", edited), ("partial", partial), ("strict", strict)):
+        check_switch(name, value)
+    if edited and conversation is None:
+        raise ConfigError("edited=True needs conversation=: only there handles belong to one view")
     objects = Objects()
     checked = check_list(objects.read(messages))
     if max_messages is not None:
         check_whole("max_messages", max_messages)
+    source = find_source(store, conversation)
+    expanded, missing = 0, list[str]()
+    if accept_foreign and isinstance(source, MappingSource):
+        checked, expanded, missing = replace_foreign(checked, source, max_messages)
     result = restore(
         checked,
-        find_lookup(store, conversation),
-        recursive=recursive,
+        source,
+        conversation=conversation,
+        edited=edited,
+        partial=partial,
         max_messages=max_messages,
-        trust=Trust(conversation=conversation, accepts_foreign=accept_foreign),
     )
+    if expanded or missing:
+        result = replace(
+            result,
+            messages_expanded=result.messages_expanded + expanded,
+            missing_ids=[*missing, *result.missing_ids],
+        )
+    if strict and (result.missing_ids or (result.unknown and not result.is_known)):
+        raise StoreError(f"not everything can be restored: {result.explain()}")
     return objects.give_back(result)
 
 
-def find_lookup(
-    store: Store | Mapping[str, Any] | Callable[[str], Any], conversation: str | None
-) -> StoreLookup | MappingLookup:
-    """Return a look-up for the originals in a store, a mapping or behind a function.
+def find_source(
+    store: Store | Mapping[str, Any] | Callable[[str], Any] | None, conversation: str | None
+) -> Source:
+    """Return what finds originals in a store, a mapping or behind a function.
 
     Raises `StoreError` for anything else.
     """
     if conversation is not None:
         check_name("conversation", conversation)
     if isinstance(store, Mapping):
-        return MappingLookup(store)
+        return MappingSource(store)
     if isinstance(store, Store):
-        return StoreLookup(scoped(store, conversation).get)
+        return StoreSource(scoped(store, conversation).get)
     if callable(store):
-        return MappingLookup(store)
+        return MappingSource(store)
     raise StoreError(
         "uncompress() needs a store, a mapping of originals such as Result.verbatim, "
         f"or a look-up function; got {type(store).__name__}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, TypedDict, TypeVar, Unpack
 
@@ -15,19 +15,20 @@ from refold.events import Listener
 from refold.kinds import Kind
 from refold.llm import summarizers
 from refold.llm.ask import Asker, Flow, Tally, run
-from refold.messages.chain import Chain
 from refold.messages.folds import Fold, Plan
 from refold.messages.formats import Loader, load
-from refold.messages.lookup import Lookup, StoreLookup, recognize
+from refold.messages.handles import Handles, behind_of
+from refold.messages.manifest import Get, Source, StoreSource, Taken, Trail, check_view
 from refold.messages.message import Message
-from refold.messages.provenance import identity_of_link
-from refold.messages.restore import Trust
+from refold.messages.restore import find_behind
+from refold.messages.said import read_said
 from refold.messages.token_count import CountedTexts
 from refold.messages.wire import clone_message
 from refold.options import Options, check_function, check_used
 from refold.plan.figures import measure
 from refold.plan.fit import Planned, Planner
-from refold.plan.render import Rendering, provenance_of, render
+from refold.plan.render import Rendering, render
+from refold.plan.sealing import shown_in
 from refold.plan.tables import Tables
 from refold.plan.text_cache import TextCache
 from refold.result import Result
@@ -42,8 +43,7 @@ _MAX_PASSES: Final = 4
 """Answers may lead to new questions, so a plan is made again after each pass; this ends the
 loop."""
 _MAX_TRIES: Final = 20
-"""How often stand-ins get longer handles because the store has other originals under their
-links."""
+"""How often stand-ins get longer handles because the store has others with theirs."""
 
 
 class Helpers(TypedDict, total=False):
@@ -83,6 +83,8 @@ class Job:
 
     messages: tuple[Message, ...]
     text_cache: TextCache
+    trail: Trail
+    """What is known of the view that was given."""
     tally: Tally = field(default_factory=Tally)
 
 
@@ -125,28 +127,16 @@ class Engine(Planner):
             listener=listener,
         )
 
-    def begin(
-        self,
-        messages: Sequence[Mapping[str, Any]],
-        *,
-        chain: Chain | None = None,
-        links: Sequence[str] | None = None,
-    ) -> Job:
-        """Read a conversation.
-
-        Messages that continue a view are given with its *chain*; those that are not a whole view
-        come with the *links* of their stand-ins.
-        """
+    def begin(self, messages: Sequence[Mapping[str, Any]]) -> Job:
+        """Read a conversation, and find out what in it stands for something else."""
         loaded = load(
             messages, format_name=self.options.format, strict_roles=self.options.strict_roles
         )
-        return self.job_of(self.recognize(loaded, chain, links))
-
-    def job_of(self, messages: tuple[Message, ...]) -> Job:
-        """Begin a compression of messages that are read already."""
+        trail = self.new_trail()
+        known = self.recognize(loaded, trail)
         plans_once = self.options.token_budget is None and not self.asker.is_enabled
         cache = self.new_text_cache(keeps_sentences=not plans_once, before=self._last_cache)
-        return Job(messages, cache)
+        return Job(known, cache, trail)
 
     def flow(self, job: Job) -> Flow[Planned]:
         """Plan a job; yields where it has questions for models."""
@@ -166,10 +156,21 @@ class Engine(Planner):
         job.text_cache.forget_sentences()
         self._last_cache = job.text_cache
         job.tally.settle(job.text_cache.written_in(planned[0]))
-        plan, rendering = self.write(plan)
+        kept = next(
+            (n for n, fold in enumerate(plan) if not fold.is_kept or fold.sources[0].index != n),
+            len(plan),
+        )
+        plan, rendering = self.write(plan, first=kept, trail=job.trail.copy(kept))
         return Result(
-            messages=rendering.messages,
+            messages=[
+                *(clone_message(fold.sources[0].wire) for fold in plan[:kept]),
+                *rendering.messages,
+            ],
             verbatim=rendering.verbatim,
+            conversation=self.conversation,
+            places=tuple(
+                [range(fold.sources[0].index, fold.sources[-1].index + 1) for fold in plan]
+            ),
             first_changed=next((n for n, fold in enumerate(plan) if not fold.is_kept), len(plan)),
             thinking="stripped" if any(fold.is_stripped for fold in plan) else "kept",
             compression=replace(
@@ -198,37 +199,30 @@ class Engine(Planner):
         )
 
     @property
-    def trust(self) -> Trust:
-        """Which provenance is believed in this conversation."""
-        return Trust(conversation=self.conversation)
+    def get(self) -> Get | None:
+        """Fetches records from the store, if there is one."""
+        return None if self._store is None else self._store.get
 
     @property
-    def lookup(self) -> Lookup | None:
+    def source(self) -> Source | None:
         """Finds originals in the store, if there is one."""
-        return None if self._store is None else StoreLookup(self._store.get)
+        return None if self._store is None else StoreSource(self._store.get)
 
-    def new_chain(self) -> Chain:
-        """Return the empty chain that names the stand-ins of a view."""
-        return Chain(self.conversation)
+    def new_trail(self) -> Trail:
+        """Return the empty trail of a view of this conversation."""
+        return Trail.named(self.conversation)
 
-    def recognize(
-        self,
-        messages: tuple[Message, ...],
-        chain: Chain | None = None,
-        links: Sequence[str] | None = None,
-    ) -> tuple[Message, ...]:
-        """Find out which of *messages* are stand-ins; they follow those in *chain*.
+    def recognize(self, messages: tuple[Message, ...], trail: Trail) -> tuple[Message, ...]:
+        """Find out which of *messages* are stand-ins; they go on where *trail* ends.
 
-        A stand-in that cannot carry its provenance gets the key under which that is stored. With a
-        store, what claims to be a stand-in but is not known there is an ordinary message.
+        Of what came before, the trail may have learned more, too. Without a store nothing is known.
         """
-        if links is None:
-            chain = chain or self.new_chain()
-            links = [chain.link_of(message.wire) for message in messages]
-        if not any(links) and not any(message.provenance for message in messages):
-            return messages
-        get = None if self._store is None else self._store.get
-        return recognize(messages, links, self.conversation, get)
+        first = len(trail.keys)
+        for message in messages:
+            trail.add(read_said(message.wire, message, message.index))
+        trail.look(self.get, first)
+        source = self.source
+        return messages if source is None else find_behind(trail, messages, source)
 
     def sealed(self, planned: Planned, tokens: CountedTexts) -> Planned:
         """Return a finished plan as it will be written, and the budget report for that."""
@@ -243,56 +237,57 @@ class Engine(Planner):
         sealed: Plan,
         *,
         first: int = 0,
-        chain: Chain | None = None,
-        add: Callable[[Rendering, Plan], None] | None = None,
+        trail: Trail | None = None,
+        rewritten: Container[int] = (),
+        add: Callable[[Rendering], None] | None = None,
     ) -> tuple[Plan, Rendering]:
         """Write a sealed plan out from its fold number *first* on; the originals go to the store.
 
-        *chain* has the stand-ins before that one; *add* may add what else is to be stored. Returns
-        the plan as it was written, and what was written. Raises `StoreError`.
+        *trail* has the view up to there; *rewritten* are places of messages that were written
+        shorter before; *add* may add what else is to be stored. Returns the plan as it was written,
+        and what was written. Raises `StoreError`.
 
-        If the store already has other originals under a link, the handle grows, which changes the
-        text and so its link. This is checked after everything is stored: a store keeps the first
-        record under a key, whoever wrote it and when.
+        If the store has something else under a handle or for such a view, a handle grows. This is
+        checked after everything is stored: a store keeps the first record under a key, whoever
+        wrote it and when.
         """
-        taken_before: set[str] = set()
+        handles = Handles()
         for _ in range(_MAX_TRIES):
             rendering = render(
                 sealed[first:],
                 version=self.options.source_version,
-                chain=chain.copy() if chain else self.new_chain(),
-                conversation=self.conversation,
+                trail=trail.copy() if trail else self.new_trail(),
+                rewritten=rewritten,
             )
             if add is not None:
-                add(rendering, sealed)
-            taken = _ambiguous(rendering, sealed) - (taken_before & {*rendering.carried.values()})
-            if not taken:
-                self.save(rendering)
-                taken = self._taken(rendering)
-            if not taken:
+                add(rendering)
+            self.save(rendering)
+            if self._store is None:
                 return sealed, rendering
-            taken_before |= taken
-            sealed = self.seal(sealed, taken=taken_before)
+            try:
+                check_view(rendering.entries, rendering.owners, self._store.get)
+            except Taken as taken:
+                if not self._grow(handles, sealed, first + taken.place if taken.place >= 0 else -1):
+                    break
+                sealed = self.seal(sealed, handles=handles)
+            else:
+                return sealed, rendering
         raise StoreError("the store has other originals under every key that was tried")
 
-    def _taken(self, rendering: Rendering) -> set[str]:
-        """Return the ids of stand-ins under whose links the store has other originals."""
-        if self._store is None or not rendering.stand_ins:
-            return set()
-        return {
-            rendering.stand_ins[key]
-            for key, record in self._store.get(rendering.stand_ins).items()
-            if identity_of_link(record) != identity_of_link(rendering.entries[key])
-        }
+    def _grow(self, handles: Handles, plan: Plan, place: int) -> bool:
+        """Make the handle of a fold longer, or that of the last one; false if there is none."""
+        marked = [
+            fold for fold in (plan if place < 0 else plan[place : place + 1]) if fold.is_marked
+        ]
+        if not marked:
+            return False
+        behind, shown = behind_of(marked[-1].sources), shown_in(marked[-1])
+        return handles.grow(behind.fold, least=len(shown))
 
-    def read_back(self, fold: Fold, wire: Mapping[str, Any], index: int, link: str) -> Message:
-        """Read the message that *fold* has become, so that it can be folded again.
-
-        *link* is the key under which its provenance is stored, if it cannot carry it.
-        """
+    def read_back(self, fold: Fold, wire: Mapping[str, Any], index: int) -> Message:
+        """Read the message that *fold* has become, so that it can be folded again."""
         loaded = Loader(fold.sources[0].format).load(clone_message(wire), index)
-        provenance = provenance_of(fold.sources, self.options.source_version)
-        return loaded.changed(provenance=provenance, link=link)
+        return loaded.changed(stands_for=behind_of(fold.sources))
 
     def save(self, rendering: Rendering) -> None:
         """Put the originals into the store, if there is one."""
@@ -307,16 +302,6 @@ def scoped(store: Store, conversation: str | None) -> Store:
         return store
     check_name("conversation", conversation)
     return ScopedStore(store, conversation)
-
-
-def _ambiguous(rendering: Rendering, plan: Plan) -> set[str]:
-    """Return the ids of new stand-ins that have the link of one that was there before.
-
-    Of earlier ones that got a new link now, the old links.
-    """
-    links = {source.link for fold in plan for source in fold.sources if source.link}
-    known = rendering.stand_ins | rendering.carried
-    return {name for key, name in known.items() if key in links}
 
 
 def ask_until_known(make: Callable[[], T], text_cache: TextCache) -> Flow[T]:

@@ -18,6 +18,7 @@ GONE_OPTIONS: Final[Mapping[str, str]] = MappingProxyType(
         "ml_token_classifier": "give a summarizer: its answers are checked",
         "price_per_million_input": "multiply usage.input_tokens of the report by your price",
         "price_per_million_output": "multiply usage.output_tokens of the report by your price",
+        "recursive": "uncompress() unfolds everything, however often it was folded",
         "summarizer_window_tokens": "texts that the model cannot take are shortened by the rules",
         "summary_format": "give llm, or a summarizer that writes the sections you want",
     }

@@ -230,8 +230,8 @@ class Result(_Readable, Generic[M]):
     messages: list[M]
     """The folded conversation in the caller's format, ready to send."""
     verbatim: dict[str, Any]
-    """Originals by id, and links to them for messages that cannot carry provenance; `uncompress`
-    takes it in place of a store."""
+    """Originals by id, and records of what the view stands for; `uncompress` takes it in place of a
+    store."""
     compression: Compression = field(default_factory=Compression)
     first_changed: int = 0
     """Index of the first message that changed: a provider's prompt cache, and thinking that it
@@ -242,6 +242,10 @@ class Result(_Readable, Generic[M]):
     """How the token budget was kept; `None` without one."""
     model: ModelReport | None = None
     """What models were asked and what became of the answers; `None` without a model."""
+    conversation: str | None = None
+    """The name under which it was folded."""
+    places: tuple[range, ...] = ()
+    """For each message, the indices of the given ones that it stands for or is."""
 
     @property
     def fits(self) -> bool | None:
@@ -282,7 +286,7 @@ class Result(_Readable, Generic[M]):
         yield "messages", len(self.messages)
         yield "tokens_before", self.tokens_before
         yield "tokens_after", self.tokens_after
-        yield "originals", len(self.verbatim)
+        yield "originals", sum(not key.startswith("refold:") for key in self.verbatim)
         if self.budget is not None:
             yield "fits", self.budget.fits
 
@@ -297,12 +301,45 @@ class UncompressResult(_Readable, Generic[M]):
     messages_passthrough: int = 0
     """How many messages are no stand-ins, or have missing originals."""
     missing_ids: list[str] = field(default_factory=list)
-    """Ids of originals that the store does not have; their stand-ins are still in place."""
-    messages_unknown: int = 0
-    """How many messages look like stand-ins but are not known: typed or forged, or it is the wrong
-    store, the wrong conversation or only part of a view."""
+    """What is known of the view and not there: ids of originals that the store does not have, and
+    keys of records; their stand-ins are still in place."""
+    unknown: tuple[int, ...] = ()
+    """Places of the given messages that read like stand-ins, and nobody can say whether they are:
+    typed or forged, or it is the wrong store, the wrong conversation or a view that was edited."""
+    is_known: bool = False
+    """Whether a record of this view was found."""
+    places: tuple[int, ...] = ()
+    """For each message, the index of the given one that it is, or that stood for it."""
+
+    @property
+    def complete(self) -> bool:
+        """Whether everything is restored, as far as can be known."""
+        return not self.missing_ids and not self.unknown
+
+    @property
+    def messages_unknown(self) -> int:
+        """How many messages look like stand-ins but are not known."""
+        return len(self.unknown)
+
+    def explain(self) -> str:
+        """Return one line that says what stayed folded, and why."""
+        why: list[str] = []
+        if self.missing_ids:
+            named = ", ".join(self.missing_ids[:3]) + (", …" if len(self.missing_ids) > 3 else "")
+            why.append(f"{len(self.missing_ids)} originals or records are missing ({named})")
+        if self.unknown:
+            where = ", ".join(f"messages[{n}]" for n in self.unknown[:3])
+            why.append(
+                f"{len(self.unknown)} messages read like stand-ins and are not known ({where}): is "
+                "it another store or conversation=, or a view that was edited (edited=True)?"
+            )
+        return "; ".join(why) or "everything is restored"
 
     def __rich_repr__(self) -> Iterator[tuple[str, object]]:
         yield "messages", len(self.messages)
+        yield "complete", self.complete
         yield "messages_expanded", self.messages_expanded
-        yield "missing_ids", self.missing_ids
+        if self.missing_ids:
+            yield "missing_ids", self.missing_ids
+        if self.unknown:
+            yield "unknown", self.unknown

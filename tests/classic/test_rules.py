@@ -105,8 +105,9 @@ def test_the_first_rule_that_fits_decides(
 
 
 def test_our_own_stand_ins_are_left_alone() -> None:
-    once = fold([said("a", PROSE * 3)])
-    again = compress(once.messages, recency_window=0, trace=True)
+    store = MemoryStore()
+    once = fold([said("a", PROSE * 3)], store=store)
+    again = compress(once.messages, recency_window=0, trace=True, store=store)
     assert again.messages == once.messages
     assert again.decisions[0].reason == "already_compressed"
 
@@ -119,7 +120,7 @@ def test_provenance_on_a_text_that_is_no_stand_in_protects_nothing() -> None:
     metadata = result.messages[0]["metadata"]
     assert metadata["k"] == 1
     assert metadata["_cce_original"]["parent_ids"] == ["cce_sum_zz"]
-    assert uncompress(result.messages, result.verbatim, recursive=False).messages == messages
+    assert uncompress(result.messages, result.verbatim).messages == messages
 
 
 @pytest.mark.parametrize(

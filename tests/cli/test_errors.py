@@ -214,8 +214,7 @@ def test_missing_originals(refold: Refold) -> None:
     done = refold("uncompress", "b.jsonl", "--store", "other.db")
     assert done.code == 3
     assert done.out == Path("b.jsonl").read_bytes()
-    assert "4 originals are missing" in done.err
-    assert "i0" in done.err
+    assert "messages may be folded, but 'other.db' knows nothing of that" in done.err
 
 
 def test_the_wrong_store(refold: Refold) -> None:
@@ -231,7 +230,7 @@ def test_the_wrong_store(refold: Refold) -> None:
     refold("compress", "d.jsonl", "-o", "e.jsonl", "--store", "right.db")
     done = refold("uncompress", "e.jsonl", "--store", "right.db")
     assert (done.code, done.out) == (0, Path("d.jsonl").read_bytes())
-    assert "1 message may be folded" in done.err
+    assert "4 unfolded" in done.err
 
 
 def test_no_originals_at_all(refold: Refold) -> None:

@@ -40,14 +40,12 @@ def test_through_one_json_document(refold: Refold, file: Path) -> None:
     assert refold("uncompress", "-", stdin=folded.out).out == before
 
 
-def test_two_rounds_and_one_layer_back(refold: Refold, file: Path) -> None:
+def test_two_rounds(refold: Refold, file: Path) -> None:
     before = file.read_bytes()
     common = ("--store", "all.db", "--quiet")
     assert refold("compress", file, "-o", "one", *common).code == 0
     assert refold("compress", "one", "-o", "two", *common, "--set", "recency_window=0").code == 0
     assert Path("two").read_bytes() != Path("one").read_bytes()
-    one_back = refold("uncompress", "two", "--store", "all.db", "--one-layer")
-    assert one_back.out == Path("one").read_bytes()
     assert refold("uncompress", "two", "--store", "all.db").out == before
 
 
@@ -57,8 +55,6 @@ def test_rounds_that_interleave(refold: Refold, file: Path) -> None:
     every = ("--store", "all.db", "--quiet", "--set", "recency_window=0", "--profile", "classic")
     assert refold("compress", file, "-o", "one", *every, "--set", "preserve=assistant").code == 0
     assert refold("compress", "one", "-o", "two", *every).code == 0
-    one_back = refold("uncompress", "two", "--store", "all.db", "--one-layer")
-    assert one_back.out == Path("one").read_bytes()
     assert refold("uncompress", "two", "--store", "all.db").out == before
 
 
@@ -79,7 +75,6 @@ def test_from_a_store_into_one_json_document(
     again = ("--json", "-o", "two", "--set", "recency_window=0")
     assert refold("compress", "one", *again, *place).code == 0
     assert refold("uncompress", "two").out == before
-    assert refold("uncompress", "two", "--one-layer").out == Path("one").read_bytes()
     document = json.loads(Path("two").read_bytes())
     back = uncompress(document["messages"], document["verbatim"])
     assert back.messages == parse_document(before.decode(), "").messages

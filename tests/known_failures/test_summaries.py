@@ -417,4 +417,4 @@ def test_kf_33_summary_ids_of_others_that_collide_bury_nothing(tag: str, profile
     ]
     result = compress(messages, token_budget=400, profile=profile)
     assert result.messages != messages
-    assert uncompress(result.messages, result.verbatim, recursive=False).messages == messages
+    assert uncompress(result.messages, result.verbatim).messages == messages

@@ -10,7 +10,7 @@ import pytest
 
 import refold
 from refold import ConfigError, MemoryStore, StoreError, uncompress
-from refold.messages.provenance import looks_folded
+from refold.messages.said import read_said
 from tests.classic import compress
 from tests.notation import examples
 
@@ -19,6 +19,10 @@ TAGS = (
     *examples.plain_marks("The lamp was lit.", "kdbfqamt"),
     *examples.tool_notes("The lamp was lit.", "kdbfqamt")[:-1],
 )
+
+
+def looks_folded(message: dict[str, Any]) -> bool:
+    return read_said(message).is_marked
 
 
 @pytest.mark.parametrize("tag", TAGS)
@@ -110,13 +114,11 @@ def test_links_in_memory_are_texts_that_no_garbage_collector_looks_at(profile: s
         for n in range(20)
     ]
     result = compress(messages, profile=profile, token_budget=900)
-    links = [value for key, value in result.verbatim.items() if key.startswith("refold:link:")]
+    links = [value for key, value in result.verbatim.items() if key.startswith("refold:")]
     assert links
     assert not any(map(gc.is_tracked, links))
-    known = {
-        key: json.loads(text) if text in links else text for key, text in result.verbatim.items()
-    }
-    assert uncompress(result.messages, known).messages == messages, "as data they say the same"
+    known = json.loads(json.dumps(result.verbatim))
+    assert uncompress(result.messages, known).messages == messages
 
 
 @pytest.mark.parametrize("profile", ["classic", "standard"])
@@ -131,7 +133,11 @@ def test_a_store_that_has_nothing_of_it_says_what_is_missing(profile: Any) -> No
         for number in range(8)
     ]
     result = refold.compress(messages, store=MemoryStore(), profile=profile, token_budget=400)
-    shown = {message["id"] for message in result.messages if message in messages}
-    missing = uncompress(result.messages, MemoryStore()).missing_ids
-    assert missing == [f"a{number}" for number in range(8) if f"a{number}" not in shown]
-    assert missing
+    folded = [n for n, message in enumerate(result.messages) if message not in messages]
+    back = uncompress(result.messages, MemoryStore())
+    assert back.unknown == tuple(folded)
+    assert not back.complete
+    assert "complete=False" in repr(back)
+    with pytest.raises(StoreError, match=r"not everything can be restored.*another store"):
+        uncompress(result.messages, MemoryStore(), strict=True)
+    assert uncompress(result, strict=True).messages == messages

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from refold.notation.marks import Stretch, digest, excerpt, read_amount, spell_amount
 from refold.notation.recognize import (
     IMITATION,
-    find_anchor_letters,
+    find_handles,
     has_tag,
     read_stretch,
     read_summary,
@@ -53,14 +53,8 @@ def test_what_is_shown_is_read_back_without_marks(text: str) -> None:
 @pytest.mark.parametrize(
     "text", examples.plain_marks(BODY, ANCHOR) + examples.classic_tags(BODY, ANCHOR)
 )
-def test_an_anchor_is_found_in_marks_and_tags(text: str) -> None:
-    expected = [ANCHOR] if ANCHOR in text else []
-    assert find_anchor_letters(text) == expected
-
-
-@pytest.mark.parametrize("text", examples.tool_notes(BODY, ANCHOR)[:-2])
-def test_the_handle_of_a_note_is_no_anchor(text: str) -> None:
-    assert find_anchor_letters(text) == []
+def test_a_handle_is_found_in_marks_and_tags(text: str) -> None:
+    assert find_handles(text) == ([ANCHOR] if ANCHOR in text else [])
 
 
 @given(st.integers(1, 10**6), st.integers(0, 99), st.integers(0, 99), st.booleans())

@@ -1,50 +1,58 @@
-"""A plan is sealed once: what shows an anchor, its own or one that it took over, stays as it is."""
+"""Handles are made longer where they must be, and nothing else of a plan changes."""
 
 from __future__ import annotations
 
-import pytest
-
 from refold.messages.folds import Fold
 from refold.messages.formats import load
-from refold.messages.handles import anchor_of, handle_of, summary_id_of
+from refold.messages.handles import MOST_CHARS, Handles, anchor_of, behind_of, handle_of
 from refold.messages.message import Message
-from refold.plan.sealing import anchor_tokens, seal_plan
+from refold.plan.sealing import anchor_tokens, seal_plan, shown_in
 from tests.plan.ladder.promise import characters, words
 
-TAKEN_OVER = "piasdsmvuxsazedygmowzhjxoqgz"
-
-
-def digest_of(handle: str) -> Fold:
-    return Fold(
-        sources=(MESSAGE,), texts={0: f"[1 message #{handle}]"}, outcomes=(), is_rolled=True
-    )
-
-
-MESSAGE: Message = load([{"role": "user", "content": "The crane was greased on Monday. " * 9}])[0]
+MESSAGES = load(
+    [{"role": "user", "content": f"{n}. The crane was greased on Monday. " * 9} for n in range(8)]
+)
+MESSAGE: Message = MESSAGES[0]
 SHORT = handle_of((MESSAGE,))
-OWN = anchor_of((MESSAGE,))
+LONG = anchor_of((MESSAGE,))
 
 
-@pytest.mark.parametrize("handle", [OWN, OWN + SHORT, TAKEN_OVER + SHORT])
-def test_what_is_sealed_already_comes_back_as_it_is(handle: str) -> None:
-    fold = digest_of(handle)
-    assert seal_plan([fold], is_named=False) == (fold,)
+def digest_of(message: Message, handle: str = "") -> Fold:
+    shown = handle or handle_of((message,))
+    return Fold(sources=(message,), texts={0: f"[1 message #{shown}]"}, is_rolled=True)
 
 
-def test_what_is_not_gets_an_anchor_without_a_name_only() -> None:
-    fold = digest_of(SHORT)
-    assert seal_plan([fold], is_named=True) == (fold,)
-    (sealed,) = seal_plan([fold], is_named=False)
-    assert sealed.texts == {0: f"[1 message #{OWN}]"}
+def test_what_has_enough_letters_comes_back_as_it_is() -> None:
+    fold = digest_of(MESSAGE, LONG)
+    assert seal_plan([fold], Handles(), is_named=False) == (fold,)
 
 
-def test_a_link_that_is_taken_makes_the_handle_longer() -> None:
-    taken = digest_of(TAKEN_OVER + SHORT)
-    (sealed,) = seal_plan([taken], is_named=False, taken={summary_id_of((MESSAGE,))})
-    assert sealed.texts == {0: f"[1 message #{OWN}]"}
+def test_one_handle_without_a_name_is_long() -> None:
+    fold = digest_of(MESSAGE)
+    assert seal_plan([fold], Handles(), is_named=True) == (fold,)
+    (sealed,) = seal_plan([fold], Handles(), is_named=False)
+    assert sealed.texts == {0: f"[1 message #{LONG}]"}
 
 
-def test_an_anchor_costs_something_unless_words_are_counted() -> None:
-    assert anchor_tokens(words, is_kept=False) == anchor_tokens(words, is_kept=True) == 0
-    first, kept = (anchor_tokens(characters, is_kept=is_kept) for is_kept in (False, True))
-    assert len(OWN) - len(SHORT) == first < kept
+def test_only_the_first_is_long() -> None:
+    for length in (1, 2, 8):
+        plan = [digest_of(message) for message in MESSAGES[:length]]
+        sealed = seal_plan(plan, Handles(), is_named=False)
+        assert [len(shown_in(fold)) for fold in sealed] == [28, *[5] * (length - 1)]
+        assert seal_plan(sealed, Handles(), is_named=False) == sealed
+
+
+def test_a_handle_that_is_taken_grows_until_it_cannot() -> None:
+    handles = Handles()
+    fold = digest_of(MESSAGE)
+    sizes = []
+    while handles.grow(behind_of((MESSAGE,)).fold):
+        (sealed,) = seal_plan([fold], handles, is_named=True)
+        sizes.append(len(shown_in(sealed)))
+        assert shown_in(sealed).startswith(SHORT)
+    assert sizes == [*range(9, MOST_CHARS, 4), MOST_CHARS]
+
+
+def test_a_long_handle_costs_something_unless_words_are_counted() -> None:
+    assert anchor_tokens(words) == 0
+    assert anchor_tokens(characters) == len(LONG) - len(SHORT)

@@ -209,8 +209,8 @@ def test_notes_are_found_again_behind_new_notes() -> None:
     first.compress(messages, in_place=False)
     view = first.view(messages)
     assert uncompress(view, store).messages == messages
-    again = [{"role": "user", "content": f"{PROSE * 9}"}, *view]
-    assert uncompress(everything(again, store, None), store).messages == [again[0], *messages]
+    again = [*view, {"role": "user", "content": f"{PROSE * 9}"}]
+    assert uncompress(everything(again, store, None), store).messages == [*messages, again[-1]]
 
 
 @pytest.mark.parametrize("name", [None, "customer-1"])

@@ -15,6 +15,8 @@ from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
 from refold import ConfigError, MemoryStore, Result, SqliteStore, StoreError
+from refold.messages.provenance import Behind
+from refold.messages.wire import digest
 from refold.tools.retrieve import RetrieveTool, retrieve_tool
 from refold.tools.text_store import search_lines
 from refold.tools.tool import ToolCompressor
@@ -238,12 +240,12 @@ def test_an_unknown_handle_names_near_ones() -> None:
 
 
 def test_a_handle_that_may_mean_two_things_is_not_guessed() -> None:
-    twins = ("m362284", "m398709")  # found by trying: their handles begin the same
-    links = {f"refold:link:{id_}": {"ids": [id_], "summary_id": ""} for id_ in twins}
+    twins = ("m1911", "m7574")  # found by trying: their handles begin the same
     originals = {id_: {"role": "user", "content": f"I am {id_}"} for id_ in twins}
-    tool = retrieve_tool({**links, **originals})
-    answer = tool.call("#zirghlrj")
-    handles = re.findall(r"#(zirghlrj[a-z]{20})", answer)
+    folds = [Behind.made((digest(wire),), (id_,)) for id_, wire in originals.items()]
+    tool = retrieve_tool({**{one.fold: one.to_record() for one in folds}, **originals})
+    answer = tool.call("#kupkw")
+    handles = re.findall(r"#(kupkw[a-z]{23})", answer)
     assert "may be one of" in answer
     assert {body(tool.call(handle)) for handle in handles} == {f"I am {id_}" for id_ in twins}
 

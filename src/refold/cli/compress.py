@@ -25,7 +25,6 @@ from refold.cli.files import (
     write_text,
 )
 from refold.cli.folding import (
-    LINES_PREFIX,
     FoldedFile,
     fold_file,
     may_be_folded,
@@ -45,7 +44,6 @@ from refold.cli.options import (
 )
 from refold.cli.terminal import clean, count_of, percent_saved, quiet_option, say, working
 from refold.errors import FormatError, NestingError, StoreError
-from refold.messages.provenance import LINK_PREFIX, read_link, read_provenance
 from refold.result import ModelReport
 from refold.scan.tokens.choose import encoding_for
 from refold.stores import Store
@@ -263,21 +261,5 @@ def _embed_originals(document: Document, path: str, store_path: str | None) -> D
         if found is None or isinstance(found, Mapping):
             return document
         reader = ReadOnlyStore(scope_store(found, document))
-        unfold_file(document, reader, one_layer=False)
-    verbatim = _verbatim(document.messages, reader.found)
-    return replace(document, verbatim={**(document.verbatim or {}), **verbatim})
-
-
-def _verbatim(messages: Iterable[Mapping[str, Any]], found: Mapping[str, Any]) -> dict[str, Any]:
-    """Map the originals found in a store by the ids that the stand-ins use for them."""
-    notes = {key: found[key] for key in found if key.startswith((LINK_PREFIX, LINES_PREFIX))}
-    links = [read_link(notes[key]) for key in notes if key.startswith(LINK_PREFIX)]
-    wires = [*messages, *(wire for wire in found.values() if isinstance(wire, Mapping))]
-    originals = {
-        id_: found[key]
-        for provenance in (*links, *map(read_provenance, wires))
-        if provenance is not None
-        for id_, key in zip(provenance.ids, provenance.digests or provenance.ids, strict=True)
-        if key in found
-    }
-    return {**originals, **notes}
+        unfold_file(document, reader)
+    return replace(document, verbatim={**(document.verbatim or {}), **reader.found})

@@ -88,7 +88,7 @@ def _choose(rows: Sequence[Row]) -> Iterable[Row]:
 
 def _prove(console: Console, document: Document, folded: FoldedFile, store: MemoryStore) -> bool:
     """Unfold from the store and compare bytes, of the messages as JSON and of the whole file."""
-    unfolded = unfold_file(folded.document, store, one_layer=False).document
+    unfolded = unfold_file(folded.document, store).document
     is_same = True
     for name, before, after in (
         ("messages", spell(document.messages), spell(unfolded.messages)),

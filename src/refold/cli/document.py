@@ -38,12 +38,6 @@ class Item:
     gap: str
     line: int = 0
     """The line where it begins in the file; 0 for records that never were in a file."""
-    above: frozenset[str] = frozenset()
-    """Digests of the stand-ins it was unfolded from; they prevent endless unfolding."""
-    link: str = ""
-    """The key of its provenance, if it reads like a stand-in but cannot carry provenance."""
-    is_final: bool = False
-    """Whether unfolding it has failed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,7 +17,7 @@ import click
 from refold.cli.document import Document, parse_document
 from refold.cli.folding import LINES_PREFIX, Originals, may_be_folded, scope_store
 from refold.errors import FormatError, OutputError, StoreError
-from refold.messages.provenance import LINK_PREFIX, find_seals
+from refold.messages.provenance import RECORD_PREFIXES
 from refold.messages.wire import digest
 from refold.private_files import OWNER_ONLY, replacing
 from refold.stores import MemoryStore, Store
@@ -177,16 +177,11 @@ def open_embedded(document: Document) -> MemoryStore:
 
 
 def embedded_entries(document: Document) -> dict[str, Any]:
-    """Return the originals embedded in a file under the keys of a store: links, seals, digests."""
-    notes: dict[str, Any] = {}
-    originals = []
-    for key, value in (document.verbatim or {}).items():
-        if key.startswith((LINK_PREFIX, LINES_PREFIX)):
-            notes[key] = value
-        else:
-            originals.append(value)
-    seals = find_seals((*document.messages, *originals), document.conversation)
-    return {**notes, **seals, **{digest(value): value for value in originals}}
+    """Return the originals embedded in a file under the keys of a store."""
+    return {
+        key if key.startswith((*RECORD_PREFIXES, LINES_PREFIX)) else digest(value): value
+        for key, value in (document.verbatim or {}).items()
+    }
 
 
 def open_for_preview(

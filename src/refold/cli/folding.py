@@ -6,10 +6,10 @@ import hashlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Final
 
-from refold.api import find_lookup
+from refold.api import find_source
 from refold.cli.document import Document, Item
 from refold.cli.terminal import Progress
 from refold.engine import Engine, scoped
@@ -17,9 +17,9 @@ from refold.errors import FormatError, MessageError, StoreError
 from refold.llm.ask import run
 from refold.messages.formats import check_list
 from refold.messages.json_style import Style, says
-from refold.messages.provenance import looks_folded, read_provenance
-from refold.messages.restore import Linked, Trust, unfold_once
-from refold.messages.wire import clone_message, digest
+from refold.messages.provenance import foreign_ids
+from refold.messages.restore import restore
+from refold.messages.said import read_said
 from refold.options import Options
 from refold.report.turns import align
 from refold.result import Result
@@ -27,7 +27,7 @@ from refold.stores import Store
 
 LINES_PREFIX: Final = "refold:lines:"
 """The prefix of the keys for the exact spelling of folded records: a hash of all the text up to
-their stand-in. Each spelling has its round of folding, since files are unfolded round by round."""
+their stand-in."""
 
 _INDEX: Final = re.compile(r"messages\[(\d+)\]")
 
@@ -59,12 +59,11 @@ class UnfoldedFile:
 
     document: Document
     expanded: int = 0
-    missing: dict[str, None] = field(default_factory=dict[str, None])
-
-    @property
-    def in_vain(self) -> int:
-        """How many records look like stand-ins but could not be unfolded."""
-        return sum(item.is_final and not item.above for item in self.document.items)
+    missing: list[str] = field(default_factory=list[str])
+    in_vain: int = 0
+    """How many records look like stand-ins but are not known."""
+    places: tuple[int, ...] = ()
+    """For each record, the place of the one that it is, or that stood for it."""
 
 
 def fold_file(
@@ -84,21 +83,23 @@ def fold_file(
             options, store=store, conversation=document.conversation, summarizer=summarizer
         )
         result, is_turn = _fold(document.messages, engine, progress or Progress())
+    before = _records_behind(document, store)
     items: list[Item] = []
     places: list[range] = []
     folded: dict[str, tuple[Item, ...]] = {}
     turns_after = 0
     chain = _Chain()
-    for place, wire in align(document.messages, result, document.conversation):
+    for place, wire in align(document.messages, result):
         sources = document.items[place.start : place.stop]
         is_kept = wire is sources[0].wire
+        behind = tuple(item for number in place for item in before[number])
         raw = sources[0].raw if is_kept else document.style.dump(wire)
         key = chain.add(raw)
         items.append(Item(raw=raw, wire=wire, gap=sources[-1].gap))
         places.append(place)
         turns_after += any(is_turn[place.start : place.stop])
-        if not is_kept:
-            folded[key] = sources
+        if not is_kept or behind != (sources[0],):
+            folded[key] = behind
     return FoldedFile(
         document=document.with_items(items),
         result=result,
@@ -142,11 +143,8 @@ def _keep_spellings(
 ) -> dict[str, Any]:
     """Put the spelling of folded records into *store*, which must not have a different one."""
     style = document.style
-    earlier = _look_up(store, list(_candidates(document).values()))
-    round_ = 1 + max(map(_round, earlier.values()), default=0)
     spellings = {
         key: {
-            "round": round_,
             "style": style.to_wire(),
             # None where the style of the file reproduces the text.
             "raw": [None if style.dump(item.wire) == item.raw else item.raw for item in sources],
@@ -187,79 +185,52 @@ def _spellings_of(
     return list(zip(spelled, [*map(str, gaps), last_gap], strict=True))
 
 
-def unfold_file(document: Document, originals: Originals, *, one_layer: bool) -> UnfoldedFile:
-    """Put the originals back, round by round, each round exactly as its file was.
+def unfold_file(document: Document, originals: Originals) -> UnfoldedFile:
+    """Put the originals back, spelled as they were, or in the style of their file.
 
-    The library could unfold everything at once, but the spelling of the records below a round is
-    found only with the whole file of that round. *originals* are those of this conversation.
+    *originals* are those of this conversation.
     """
     with locating_errors(document):
-        check_list(document.messages)
-    trust = Trust(conversation=document.conversation)
-    links = trust.links_in(document.messages)
-    items = [replace(item, link=link) for item, link in zip(document.items, links, strict=True)]
-    state = UnfoldedFile(document=document.with_items(items))
-    while keys := _candidates(state.document):
-        state.document = state.document.with_items(list(_unfold_round(state, keys, originals)))
-        if one_layer:
-            break
-    return state
-
-
-def _candidates(document: Document) -> dict[int, str]:
-    """Return the positions of possible stand-ins, with the keys of their spellings."""
+        messages = check_list(document.messages)
+    result = restore(messages, find_source(originals, None), conversation=document.conversation)
     chain = _Chain()
     keys = [chain.add(item.raw) for item in document.items]
-    return {
-        place: keys[place]
-        for place, item in enumerate(document.items)
-        if not item.is_final and may_be_folded(item.wire)
-    }
+    behind: list[list[dict[str, Any]]] = [[] for _ in keys]
+    for wire, place in zip(result.messages, result.places, strict=True):
+        behind[place].append(wire)
+    changed = [n for n, wires in enumerate(behind) if wires != [document.items[n].wire]]
+    entries = _look_up(originals, [keys[place] for place in changed])
+    items: list[Item] = []
+    for place, item in enumerate(document.items):
+        same = behind[place] == [item.wire]
+        entry = entries.get(keys[place])
+        items += [item] if same else _respell(behind[place], entry, document, item.gap)
+    return UnfoldedFile(
+        document=document.with_items(items),
+        expanded=result.messages_expanded,
+        missing=result.missing_ids,
+        in_vain=len(result.unknown),
+        places=result.places,
+    )
 
 
-def _unfold_round(
-    state: UnfoldedFile, keys: Mapping[int, str], originals: Originals
-) -> Iterator[Item]:
-    """Unfold what the latest round folded, or everything if no round is known."""
-    entries = _look_up(originals, list(keys.values()))
-    latest = max(map(_round, entries.values()), default=0)
-    lookup = find_lookup(originals, None)
-    trust = Trust(conversation=state.document.conversation)
-    for place, item in enumerate(state.document.items):
-        key = keys.get(place)
-        if key is None or _round(entries.get(key)) != latest:
-            yield item
-            continue
-        name = digest(item.wire)
-        found, missing = unfold_once((item.wire, item.link), lookup, trust)
-        state.missing.update(dict.fromkeys(missing))
-        if found is None or name in item.above:
-            yield replace(item, is_final=True)
-            continue
-        state.expanded += 1
-        yield from _respell(item, found, entries.get(key), state.document, name)
+def _records_behind(document: Document, store: Store) -> list[tuple[Item, ...]]:
+    """Return for each record of *document* those that it stands for, or itself."""
+    unfolded = unfold_file(document, scope_store(store, document))
+    behind: list[tuple[Item, ...]] = [() for _ in document.items]
+    for item, place in zip(unfolded.document.items, unfolded.places, strict=True):
+        behind[place] = (*behind[place], item)
+    return behind
 
 
-def _round(entry: object) -> int:
-    number = entry.get("round") if isinstance(entry, Mapping) else None
-    return number if isinstance(number, int) else 0
-
-
-def _respell(
-    item: Item,
-    found: Sequence[Linked],
-    entry: object,
-    document: Document,
-    name: str,
-) -> Iterator[Item]:
-    """Yield the records behind *item* as they were spelled, or in the style of their file."""
-    wires = [clone_message(wire) for wire, _ in found]
-    spelled = _spellings_of(wires, entry, item.gap)
+def _respell(wires: Sequence[Any], entry: object, document: Document, gap: str) -> Iterator[Item]:
+    """Yield records as they were spelled, or in the style of their file."""
+    spelled = _spellings_of(wires, entry, gap)
     if spelled is None:
-        gaps = [*[document.gap] * (len(wires) - 1), item.gap]
+        gaps = [*[document.gap] * (len(wires) - 1), gap]
         spelled = [(document.style.dump(wire), gap) for wire, gap in zip(wires, gaps, strict=True)]
-    for wire, (_, link), (raw, gap) in zip(wires, found, spelled, strict=True):
-        yield Item(raw=raw, wire=wire, gap=gap, link=link, above=item.above | {name})
+    for wire, (raw, after) in zip(wires, spelled, strict=True):
+        yield Item(raw=raw, wire=wire, gap=after)
 
 
 def _look_up(originals: Originals, keys: Sequence[str]) -> Mapping[str, Any]:
@@ -270,7 +241,7 @@ def _look_up(originals: Originals, keys: Sequence[str]) -> Mapping[str, Any]:
 
 def may_be_folded(wire: Mapping[str, Any]) -> bool:
     """Return whether a record may be a stand-in; a cheap test."""
-    return read_provenance(wire) is not None or looks_folded(wire)
+    return bool(foreign_ids(wire)) or read_said(wire).is_marked
 
 
 @contextmanager

@@ -19,7 +19,6 @@ Examples:
   refold uncompress small.jsonl -o chat.jsonl
   refold uncompress small.json --store originals.db > chat.json
   refold uncompress small.json --store all.db --conversation ann
-  refold uncompress small.jsonl --one-layer
   refold uncompress small.jsonl --json | jq .missing_ids
   refold compress chat.json --json | refold uncompress -
 
@@ -34,7 +33,6 @@ given with --conversation, if any."""
 @out_option
 @known_option
 @conversation_option
-@click.option("--one-layer", is_flag=True, help="Undo only the last fold.")
 @click.option(
     "--json", "as_json", is_flag=True, help="Write messages and figures as one JSON object."
 )
@@ -45,7 +43,6 @@ def command(
     out: str | None,
     store: str | None,
     conversation: str | None,
-    one_layer: bool,
     as_json: bool,
     quiet: bool,
 ) -> int:
@@ -55,7 +52,7 @@ def command(
     with ExitStack() as stack:
         originals = find_originals(document, file, store, stack)
         with working("unfolding", chars=len(document.text()), quiet=quiet):
-            unfolded = unfold_file(document, originals, one_layer=one_layer)
+            unfolded = unfold_file(document, originals)
     write_text(_spell(unfolded) if as_json else unfolded.document.text(), out, file)
     if unfolded.missing:
         ids = "".join(f"\n  {clean(id_)}" for id_ in unfolded.missing)

@@ -9,7 +9,6 @@ from typing import Any, Final
 from refold.conversation.history import History, Pass, Passes, find_history, unroll_items
 from refold.conversation.limits import WindowThresholds
 from refold.conversation.report import FitResult
-from refold.conversation.rungs import keep_original
 from refold.conversation.state import Wires
 from refold.conversation.strategies import STRATEGIES, Fitting, Strategy, Task, ends_in_summary
 from refold.conversation.view import Item, View
@@ -19,7 +18,9 @@ from refold.lazy import Lazy
 from refold.llm.ask import Flow, Tally
 from refold.messages.blocks import pair_warnings
 from refold.messages.folds import Fold, Plan
-from refold.messages.lookup import MappingLookup
+from refold.messages.handles import behind_of
+from refold.messages.manifest import MappingSource
+from refold.messages.said import read_said
 from refold.messages.untouchable import find_last_words, find_pinned, is_shared
 from refold.messages.wire import clone
 from refold.options import Pin
@@ -75,7 +76,7 @@ class Fitter:
         current, is_due = self._look_back(history, reused, available, soft=soft)
         state, items = history.state, history.state.view.items
         if is_due and history.is_anew and self.strategy in ("fold", "summarize"):
-            items = unroll_items(state, MappingLookup(self.passes.original)) or items
+            items = unroll_items(state, MappingSource(self.passes.original)) or items
         sources = [item.source for item in items]
         task = Task(
             messages=sources,
@@ -120,15 +121,14 @@ class Fitter:
         return (unchanged(history, available) if total <= available else None), True
 
     def _carry(self, earlier: Pass, tail: Sequence[Item]) -> dict[str, Any]:
-        """Write and return links for stand-ins in *tail*, behind those of the *earlier* pass."""
-        kept = [item.fold for item in tail if item.source.link]
-        if not kept:
+        """Write and return a record for stand-ins in *tail*, after those of the *earlier* pass."""
+        if not any(item.source.stands_for is not None for item in tail):
             return {}
-        chain = self.engine.new_chain()
-        for message in earlier.shown:
-            chain.key_of(message)
-        conversation = self.engine.conversation
-        rendering = render(kept, version=0, chain=chain, conversation=conversation)
+        trail = self.engine.new_trail()
+        for item in earlier.state.view.items:
+            behind = item.source.stands_for if item.fold.is_kept else behind_of(item.fold.sources)
+            trail.add(read_said(item.wire), "" if behind is None else behind.fold)
+        rendering = render([item.fold for item in tail], version=0, trail=trail)
         self.engine.save(rendering)
         return rendering.verbatim
 
@@ -173,7 +173,7 @@ class Fitter:
                 raise BudgetError(problem)
             warnings = (*warnings, problem)
         tally.settle(task.text_cache.written_in(fitting.plan))
-        plan, rendering = self._write(plan, fitting)
+        plan, rendering = self._write(plan, fitting, history)
         result = FitResult(
             messages=rendering.messages,
             fits=after <= task.available,
@@ -197,19 +197,22 @@ class Fitter:
         self._remember(history, result, items, made_at=history.turn)
         return result
 
-    def _write(self, plan: Plan, fitting: Fitting) -> tuple[Plan, Rendering]:
+    def _write(self, plan: Plan, fitting: Fitting, history: History) -> tuple[Plan, Rendering]:
         """Write everything out that *fitting* needs to be sent, and to be undone."""
 
-        def add(rendering: Rendering, sealed: Plan) -> None:
-            for message in fitting.dropped:
-                rendering.keep(message)
-            for fold, link in zip(sealed, rendering.links, strict=True):
-                for shown in fold.sources:
-                    original = fitting.rewritten.get(shown.index)
-                    if original is not None:
-                        keep_original(original, shown, rendering, link if fold.is_kept else "")
+        def add(rendering: Rendering) -> None:
+            for message in (*fitting.dropped, *fitting.rewritten.values()):
+                if message.stands_for is None:
+                    rendering.keep(message)
+            shown = (source for fold in plan for source in fold.sources)
+            for behind in (m.stands_for for m in shown if m.index in fitting.rewritten):
+                if behind is not None and behind.of:
+                    record = behind.to_record()
+                    rendering.entries[behind.fold] = rendering.verbatim[behind.fold] = record
 
-        return self.engine.write(plan, add=add)
+        trail = self.engine.new_trail()
+        trail.looked = history.state.trail.looked
+        return self.engine.write(plan, trail=trail, rewritten=fitting.rewritten, add=add)
 
     def _remember_stuck(self, attempt: Attempt, current: FitResult) -> None:
         """Remember that a pass would save too little, so that *current* is sent."""
@@ -259,7 +262,7 @@ def continued(before: FitResult, now: FitResult, plan: Plan) -> FitResult:
     """
     ours = {m.id for fold in plan for m in fold.sources if is_shared(m)}
     kept = [fold.sources[0] for fold in plan if fold.is_kept]
-    short = (message.id for message in kept if message.provenance is not None)
+    short = (message.id for message in kept if message.stands_for is not None)
 
     def given(ids: Iterable[str]) -> Iterable[str]:
         return (id_ for id_ in ids if id_ not in ours)

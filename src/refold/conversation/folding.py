@@ -17,8 +17,8 @@ from refold.engine import Engine
 from refold.errors import BudgetError
 from refold.llm.ask import Tally
 from refold.messages.blocks import answered_by
-from refold.messages.chain import Chain
 from refold.messages.folds import Plan
+from refold.messages.manifest import Trail
 from refold.messages.token_count import CountedTexts
 from refold.messages.untouchable import find_untouchable, is_pinned
 from refold.options import Options
@@ -42,8 +42,7 @@ class Folding:
         self.thresholds = thresholds
         self.tally = Tally()
         self.verbatim: dict[str, Any] = {}
-        """Originals of everything folded so far, and links for all stand-ins."""
-        state.note_shown(self.verbatim)
+        """Originals of everything folded so far, and records of all views."""
         self.sent: tuple[View, int] = (state.view, 0)
         """The last view, and how many of its items it showed."""
         self.report = SessionReport()
@@ -52,10 +51,10 @@ class Folding:
         self.is_doubted = False
         """Whether thinking so far may be bound to messages other than the ones given."""
         self._arrivals = Arrivals(state, self._settle)
-        self._written: tuple[int, Any, Chain | None] = (0, None, None)
-        """How many items were last written out, the message of the last one, and their chain."""
+        self._written: tuple[list[Item], Trail | None] = ([], None)
+        """The items that were last written out, and their trail."""
         self._linked = 0
-        """How many items of the view have links for the places where they stand."""
+        """How many items of the view there is a record for."""
         self._awaited: tuple[int, set[str]] = (0, set())
         """How many items of the view were looked at, and which calls wait for results then."""
 
@@ -208,8 +207,8 @@ class Folding:
         return bool(waiting) and (last.is_tool_result or bool(last.calls))
 
     def _linked_view(self, now: View) -> View:
-        """Write links for given stand-ins, which now follow other ones."""
-        if any(item.source.link for item in now.items[self._linked :]):
+        """Write a record for given stand-ins, which now follow other ones."""
+        if any(item.source.stands_for is not None for item in now.items[self._linked :]):
             shown = self._adopt(now, tuple(item.fold for item in now.items), is_new=True)
             now = replace(now, items=shown.items)
         self._linked = len(now.items)
@@ -323,8 +322,8 @@ class Folding:
         if not is_new:
             shown = [item.fold for item in self.state.view.items]
             sealed = self._engine.unbind(sealed, shown, is_resumed=is_resumed)
-        first, chain = self._go_on_from(now, plan, sealed) if is_new else (0, None)
-        plan, rendering = self._engine.write(sealed, first=first, chain=chain)
+        first, trail = self._go_on_from(now, sealed)
+        plan, rendering = self._engine.write(sealed, first=first, trail=trail)
         self.verbatim.update(rendering.verbatim)
         items = self.state.show(plan, rendering, now.items, first=first)
         before = self.state.view.items  # *now* may have been unshared since
@@ -334,7 +333,7 @@ class Folding:
                 is_same = False
                 break
             items[place] = replace(new, wire=old.wire)
-        self._written = len(items), items[-1].wire if items else None, rendering.chain
+        self._written = items.copy(), rendering.trail
         self._linked = len(items)
         self._awaited = 0, set()
         border = self._recent_from(now)
@@ -349,10 +348,14 @@ class Folding:
             folds=now.folds + (not is_same),
         )
 
-    def _go_on_from(self, now: View, plan: Plan, sealed: Plan) -> tuple[int, Chain | None]:
-        """Return how many items stay as they were written last, and the chain to continue."""
-        count, wire, chain = self._written
-        is_there = 0 < count < len(plan) and now.items[count - 1].wire is wire
-        if is_there and all(sealed[n] is now.items[n].fold for n in range(count)):
-            return count, chain
-        return 0, None
+    def _go_on_from(self, now: View, sealed: Plan) -> tuple[int, Trail]:
+        """Return how many items stay as they were written last, and their trail."""
+        items, trail = self._written
+        count = 0
+        for item, old, fold in zip(now.items, items, sealed, strict=False):
+            if item.fold is not old.fold or item.wire is not old.wire or fold is not item.fold:
+                break
+            count += 1
+        fresh = self._engine.new_trail() if trail is None else trail.copy(count)
+        fresh.looked = min(fresh.looked, self.state.trail.looked)
+        return (0 if trail is None else count), fresh

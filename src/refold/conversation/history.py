@@ -16,12 +16,13 @@ from refold.conversation.report import FitResult
 from refold.conversation.state import State, Wires
 from refold.conversation.view import Item, View, given_item, number_through
 from refold.engine import Engine
-from refold.errors import MessageError, TooManyMessagesError
+from refold.errors import MessageError
 from refold.messages.formats import check_list, load, recognize
 from refold.messages.formats.objects import Objects
-from refold.messages.lookup import Lookup
+from refold.messages.manifest import Source
 from refold.messages.message import Message
-from refold.messages.restore import Linked, Trust, unfold_all
+from refold.messages.restore import restore_fold
+from refold.messages.wire import Wire
 from refold.tools.shapes import apply_short_form
 
 _MAX_PASSES: Final = 8
@@ -273,7 +274,7 @@ class History:
         What stands for something else has to be looked up each time.
         """
         read = self.state.view.items if self.earlier is None else self.tail
-        if self.short or any(item.source.link or item.source.provenance for item in read):
+        if self.short or any(item.source.stands_for is not None for item in read):
             return
         if self.earlier is None:
             passes.put_state(self.wires, self.state)
@@ -312,7 +313,6 @@ def read_history(
     short: dict[str, Any] = {}
     if earlier is not None:
         short = state.extend(messages[state.view.length : len(earlier)])
-        state.note_shown(earlier.result.verbatim)
     short |= state.extend(messages[state.view.length :])
     start = 0 if earlier is None else len(earlier)
     tail = state.view.items[start:] if is_anew else state.view.tail
@@ -329,55 +329,54 @@ def read_history(
     )
 
 
-def unroll_items(state: State, own: Lookup) -> list[Item] | None:
+def unroll_items(state: State, own: Source) -> list[Item] | None:
     """Return the items of *state* with our stand-ins replaced; *own* is as for `unroll`."""
     engine = state.engine
-    found = unroll(state.view.sources, engine.lookup or own, own, engine.trust, MOST_ANEW)
+    found = unroll(state.view.sources, engine.source or own, own, MOST_ANEW)
     if found is None:
         return None
-    wires, links = zip(*(linked for linked, _ in found), strict=True)
     items: list[Item] = []
-    for message, (_, place) in zip(engine.begin(wires, links=links).messages, found, strict=True):
+    messages = load([wire for wire, _ in found], format_name=engine.options.format)
+    for message, (_, place) in zip(messages, found, strict=True):
         is_next = bool(items) and items[-1].first == place  # the cost of a place is that of one
         cost = 0 if is_next else state.view.items[place].unfolded
+        kept = state.view.sources[place]
+        if message.digest == kept.digest and kept.stands_for is not None:
+            message = message.changed(stands_for=kept.stands_for)  # noqa: PLW2901
         items.append(given_item(message, dict(message.wire), place, cost))
     return items
 
 
 def unroll(
-    messages: Sequence[Message], lookup: Lookup, own: Lookup, trust: Trust, most: int
-) -> list[tuple[Linked, int]] | None:
+    messages: Sequence[Message], source: Source, own: Source, most: int
+) -> list[tuple[Wire, int]] | None:
     """Return the conversation with earlier stand-ins of ours replaced by what they stand for.
 
     A summary is made from the originals as long as they can be found and are not more than *most*.
     What stands for one message is replaced only if *own* knows it: what others made short, such as
     a `CompressionManager`, stays so. Each message comes with the index of the one that it, or what
-    it stood behind, was given as. `None` if there is nothing to replace.
+    it stands for, was in *messages*. `None` if there is nothing to replace.
     """
-    unrolled: list[tuple[Linked, int]] = []
+    unrolled: list[tuple[Wire, int]] = []
     is_other = False
     for message in messages:
-        originals: Sequence[Linked] = [(message.wire, message.link)]
-        if message.claims_provenance or message.link:
-            originals = _originals(message, lookup, own, trust, most)
-            is_other = is_other or originals[0][0] is not message.wire
+        originals: Sequence[Wire] = [message.wire]
+        if message.stands_for is not None:
+            originals = _originals(message.stands_for.fold, source, own, most) or originals
+            is_other = is_other or originals[0] is not message.wire
         unrolled.extend((original, message.index) for original in originals)
     if not is_other:
         return None
     try:
-        load([wire for (wire, _), _ in unrolled])
+        load([wire for wire, _ in unrolled])
     except MessageError:  # originals that stand beside their own summary: ids would clash
         return None
     return unrolled
 
 
-def _originals(
-    message: Message, lookup: Lookup, own: Lookup, trust: Trust, most: int
-) -> Sequence[Linked]:
-    """Return the messages behind one; itself if they are too many or unknown."""
-    linked = (message.wire, message.link)
-    try:
-        found = unfold_all(linked, lookup, trust, most)
-        return found if len(found) > 1 else unfold_all(linked, own, trust, most)
-    except TooManyMessagesError:
-        return [linked]
+def _originals(fold: str, source: Source, own: Source, most: int) -> Sequence[Wire]:
+    """Return the messages behind a fold; none if they are too many or unknown."""
+    found, missing = restore_fold(fold, source)
+    if missing or len(found) <= 1:
+        found, missing = restore_fold(fold, own)
+    return [] if missing or len(found) > most else [one.wire for one in found]

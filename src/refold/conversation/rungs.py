@@ -6,18 +6,12 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from refold.messages.formats import Loader, find_format
-from refold.messages.handles import carries_provenance
+from refold.messages.handles import behind_of
 from refold.messages.message import Message
-from refold.messages.provenance import (
-    inner_key,
-    looks_folded,
-    note_of,
-    seal_key,
-    seal_of,
-)
+from refold.messages.said import read_said
 from refold.messages.wire import clone_with
 from refold.notation.marks import media
-from refold.plan.render import Rendering, attach, provenance_of
+from refold.plan.render import note_provenance
 from refold.plan.shorten.arguments import clip_calls
 from refold.scan.truncate import cut
 
@@ -77,34 +71,14 @@ RUNGS: Final[Mapping[str, Rung]] = {"evict_media": evict_media, "clip_arguments"
 """Every rung by the name of its step, the gentlest first."""
 
 
-def stand_in(
-    original: Message, wire: dict[str, Any], version: int, conversation: str | None = None
-) -> Message | None:
+def stand_in(original: Message, wire: dict[str, Any], version: int) -> Message | None:
     """Make the message that stands for *original* out of *wire*, which it takes over.
 
     `None` if it could not be recognized later as a stand-in: then it must not be made.
     """
-    provenance = provenance_of((original,), version)
-    link = ""
-    if carries_provenance((original,)):
-        attach(wire, provenance, conversation)
-    elif looks_folded(wire):
-        link = inner_key(wire, provenance)
-    else:
-        return None
+    behind = behind_of((original,))
+    note_provenance(wire, behind, version, (original,))
     loaded = Loader(original.format).load(wire, original.index)
-    return loaded.changed(id=original.id, provenance=provenance, link=link)
-
-
-def keep_original(original: Message, shown: Message, rendering: Rendering, link: str = "") -> None:
-    """Add to *rendering* what it takes to find *original* again behind *shown*.
-
-    *link* is the key of what is shown in the view; what was folded since has one of its own.
-    """
-    rendering.keep(original)
-    provenance = provenance_of((original,), rendering.version)
-    if shown.link:
-        rendering.link(link or shown.link, provenance)
-    else:
-        seal = seal_of(shown.wire, provenance, rendering.conversation)
-        rendering.entries[seal_key(seal)] = note_of(provenance)
+    if not read_said(wire, loaded).is_marked:
+        return None
+    return loaded.changed(id=original.id, stands_for=behind)

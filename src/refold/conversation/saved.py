@@ -20,12 +20,12 @@ from refold.errors import ConfigError, MessageError, StoreError
 from refold.messages.folds import Fold, kept_fold
 from refold.messages.formats import Loader
 from refold.messages.message import Message
-from refold.messages.provenance import LINK_PREFIX, Provenance, find_seals
+from refold.messages.provenance import RECORD_PREFIXES, Behind
 from refold.messages.wire import Wire, digest
 from refold.options import Options
 from refold.stores.base import Store
 
-_VERSION: Final = 5
+_VERSION: Final = 6
 """The format version; states of older versions cannot be read."""
 HOOKS: Final = ("counter",)
 """Options that are functions: they cannot be saved and must be given again."""
@@ -101,14 +101,13 @@ class Saved:
             return given[first]
         wire = self.stand_ins[shared["name"]]
         loaded = Loader(shared["format"]).load(wire, first)
-        provenance = Provenance.from_wire(shared["provenance"])
-        return loaded.changed(provenance=provenance, link=shared["link"])
+        behind = Behind.from_record(shared["fold"], shared["behind"])
+        return loaded if behind is None else loaded.changed(stands_for=behind)
 
 
 def write_state(
     store: Store,
     *,
-    conversation: str | None,
     options: Options,
     names: Sequence[str],
     given: Mapping[str, Wire],
@@ -124,8 +123,7 @@ def write_state(
     entries |= {item.source.digest: item.source.wire for item in items if item.is_shared}
     originals = [[key, digest(value)] for key, value in verbatim.items()]
     entries |= {name: verbatim[key] for key, name in originals}
-    entries |= {key: value for key, value in verbatim.items() if key.startswith(LINK_PREFIX)}
-    entries |= find_seals((*verbatim.values(), *(item.wire for item in items)), conversation)
+    entries |= {key: value for key, value in verbatim.items() if key.startswith(RECORD_PREFIXES)}
     state = {
         "version": _VERSION,
         "options": _options_to_wire(options),
@@ -235,12 +233,12 @@ def _item_to_wire(item: Item) -> dict[str, Any]:
         "note": item.fold.note,
     }
     source = item.source
-    if item.is_shared and source.provenance is not None:
+    if item.is_shared and source.stands_for is not None:
         wire["shared"] = {
             "name": source.digest,
             "format": source.format,
-            "provenance": source.provenance.to_wire(),
-            "link": source.link,
+            "fold": source.stands_for.fold,
+            "behind": source.stands_for.to_record(),
         }
     return wire
 

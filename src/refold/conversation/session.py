@@ -216,7 +216,6 @@ class Session(Generic[M]):
         engine, now = self._state.engine, self._state.view
         return write_state(
             scoped(store, engine.conversation),
-            conversation=engine.conversation,
             options=self.options,
             given=dict(zip(self._state.names, self._state.wires, strict=True)),
             names=self._state.names,

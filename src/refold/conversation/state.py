@@ -7,16 +7,16 @@ Nothing here decides when to fold, or how.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from refold.conversation.view import Item, View, count_anew, number_through
 from refold.engine import Engine
-from refold.messages.chain import Chain
 from refold.messages.folds import Fold, Plan, kept_fold
 from refold.messages.formats import Loader, check_list, format_names, recognize
 from refold.messages.message import Message
+from refold.messages.restore import find_behind
 from refold.messages.wire import Wire, clone
 from refold.plan.render import Rendering, render_short_forms
 from refold.plan.text_cache import TextCache
@@ -67,47 +67,6 @@ class Given:
         return fresh
 
 
-@dataclass(frozen=True, slots=True)
-class Chains:
-    """The chains of a list's stand-ins up to its end: as they were given, and as they are sent.
-
-    They differ where a `CompressionManager` has put short forms beside contents.
-    """
-
-    given: Chain
-    sent: Chain
-
-    def copy(self) -> Chains:
-        """Return independent copies."""
-        return Chains(self.given.copy(), self.sent.copy())
-
-    def behind(self, shown: Container[str]) -> Chains:
-        """Return chains that give none of the keys in *shown*; see `Chain.behind`."""
-        return Chains(self.given.behind(shown), self.sent.behind(shown))
-
-
-def as_sent(messages: Wires, chains: Chains, engine: Engine) -> tuple[Wires, dict[str, Any]]:
-    """Show the short forms of `CompressionManager` in the place of the long ones.
-
-    Returns what is sent then, and what it takes to undo that; the store knows it, too. The chain of
-    what was given goes on to the end of *messages*; that of what is sent is left to whoever reads
-    them.
-    """
-    if not any(map(has_short_form, check_list(messages))):
-        for message in messages:
-            chains.given.link_of(message)
-        return messages, {}
-    sent = [
-        apply_short_form(message) if isinstance(message, dict) else message for message in messages
-    ]
-    originals = [drop_short_form(message) for message in messages]
-    rendering = render_short_forms(
-        originals, sent, engine.conversation, before=chains.given, after=chains.sent.copy()
-    )
-    engine.save(rendering)
-    return rendering.messages, rendering.verbatim
-
-
 class State:
     """One conversation, for one thread at a time.
 
@@ -125,18 +84,8 @@ class State:
         self.given = Given()
         self._format_name = format_name or options.format
         self._loader = Loader(self._format_name, strict_roles=options.strict_roles)
-        self._shown: Container[str] = ()
-        self._chains = ((0, Chains(engine.new_chain(), engine.new_chain())),) * 2
-        """The chains before and after the last addition, each with its number of messages."""
-
-    def note_shown(self, keys: Container[str]) -> None:
-        """Note the *keys* of all stand-ins that were shown for the messages so far.
-
-        A later message with one of these keys was copied out of a view.
-        """
-        self._shown = keys
-        before, after = self._chains
-        self._chains = (before[0], before[1].behind(keys)), (after[0], after[1].behind(keys))
+        self.trail = engine.new_trail()
+        """What is known of the messages as they were given, in the short form if they have one."""
 
     def append(self, wire: Mapping[str, Any]) -> None:
         """Add one message at the end; the state keeps its own copy."""
@@ -144,10 +93,7 @@ class State:
         self._loader.rewind(index)
         loaded = self._loader.load(wire, index)
         own = loaded.changed(wire=clone(dict(wire)))
-        before = self._chains_at(index)
-        chains = before.copy()
-        message = self.engine.recognize((own,), chains.sent)[0]
-        self._chains = ((index, before), (index + 1, chains))
+        message = self._recognize((own,), index)[0]
         self.given.put(index, message.wire, message.digest)
         self.view.append(message, clone(message.wire), self.text_cache.tokens.message(message))
 
@@ -157,14 +103,44 @@ class State:
         They stay the caller's, and are not copied.
         """
         start = self.view.length
-        chains = self._chains_at(start)
-        wires, short = as_sent(messages, chains, self.engine)
+        short = self._read_short_forms(messages, start)
+        wires = messages if short is None else short.messages
         loaded = tuple(self._loader.load(wire, index) for index, wire in enumerate(wires, start))
         count = self.text_cache.tokens.message
-        for message in self.engine.recognize(loaded, chains.sent):
-            self.view.append(message, dict(message.wire), count(message))
-        self._chains = ((start + len(wires), chains),) * 2
-        return short
+        for number, message in enumerate(self._recognize(loaded, start)):
+            behind = None if short is None else short.stands[number]
+            known = message if behind is None else message.changed(stands_for=behind)
+            self.view.append(known, dict(message.wire), count(message))
+        return {} if short is None else short.verbatim
+
+    def _recognize(self, messages: tuple[Message, ...], start: int) -> tuple[Message, ...]:
+        """Find out what the next messages stand for, and those before them that are in view."""
+        if len(self.trail.keys) > start:  # an addition was interrupted, or undone
+            self.trail = self.trail.copy(start)
+        before = len(self.trail.stands)
+        known = self.engine.recognize(messages, self.trail)
+        source = self.engine.source
+        if source is not None and len(self.trail.stands) > before:
+            items = self.view.items
+            places = {item.first: place for place, item in enumerate(items) if item.is_as_given}
+            for stand in self.trail.stands:
+                place = places.get(stand.place, -1)
+                if place >= 0 and items[place].source.stands_for is None:
+                    (told,) = find_behind(
+                        self.trail.copy(stand.place + 1), [items[place].source], source
+                    )
+                    items[place] = replace(items[place], fold=kept_fold(told, "not_folded_yet"))
+        return known
+
+    def _read_short_forms(self, messages: Wires, start: int) -> Rendering | None:
+        """Show the short forms of `CompressionManager` in the place of the long ones, if any."""
+        if not any(map(has_short_form, check_list(messages))):
+            return None
+        sent = [apply_short_form(m) if isinstance(m, dict) else m for m in messages]
+        originals = [drop_short_form(message) for message in messages]
+        rendering = render_short_forms(originals, sent, self.trail.copy(start))
+        self.engine.save(rendering)
+        return rendering
 
     def reads_alike(self, messages: Wires) -> bool:
         """Tell whether more *messages* would leave the format of the conversation unchanged."""
@@ -182,13 +158,8 @@ class State:
         other.view = replace(self.view, items=self.view.items.copy())
         other.given = self.given.copy()
         other._loader = self._loader.copy()
-        length, chains = self._chains[1]
-        other._shown = self._shown
-        other._chains = ((length, chains.copy()),) * 2
+        other.trail = self.trail.copy()
         return other
-
-    def _chains_at(self, length: int) -> Chains:
-        return next(chains for known, chains in self._chains if known == length)
 
     @property
     def wires(self) -> list[Wire]:
@@ -205,17 +176,14 @@ class State:
         loader = Loader(self.engine.options.format)
         given = enumerate(self.given.wires(length))
         loaded = tuple(loader.load(wire, index) for index, wire in given)
-        return self.engine.recognize(loaded, self.engine.new_chain().behind(self._shown))
+        return self.engine.recognize(loaded, self.engine.new_trail())
 
     def cut(self, length: int) -> View:
         """Return the view of the first *length* messages, without adopting it.
 
         If the last fold has seen more than these, it is a view in which nothing is folded.
         """
-        now, chain = self.view, self.engine.new_chain().behind(self._shown)
-        for wire in self.given.wires(length):
-            chain.link_of(wire)
-        self._chains = ((length, Chains(chain, chain)), self._chains[1])
+        now = self.view
         if length >= now.seen:
             return replace(now, items=now.items[: len(now.items) - (now.length - length)])
         fresh = View(factor=now.factor)
@@ -258,7 +226,7 @@ class State:
         originals: Mapping[int, Message],
     ) -> Iterator[Item]:
         start = plan[0].sources[0].index if plan else 0
-        for fold, wire, link in zip(plan, written.messages, written.links, strict=True):
+        for fold, wire in zip(plan, written.messages, strict=True):
             source, end = fold.sources[0], fold.sources[-1].index + 1
             behind = before[source.index : end]
             is_paired = fold.is_rolled and bool(source.calls or source.is_tool_result)
@@ -266,7 +234,7 @@ class State:
             is_one = len(behind) == 1 and not (is_apart and not fold.is_kept)
             is_last = fold is plan[-1]  # what was dropped behind it counts with it
             yield Item(
-                fold=fold if is_one else self._read_back(fold, wire, behind[0].first, link),
+                fold=fold if is_one else self._read_back(fold, wire, behind[0].first),
                 wire=wire,
                 first=behind[0].first,
                 end=behind[-1].end,
@@ -276,9 +244,9 @@ class State:
             )
             start = end
 
-    def _read_back(self, fold: Fold, wire: dict[str, Any], index: int, link: str) -> Fold:
+    def _read_back(self, fold: Fold, wire: dict[str, Any], index: int) -> Fold:
         """Return a fold of the single message that *fold* has become."""
-        made = self.engine.read_back(fold, wire, index, link)
+        made = self.engine.read_back(fold, wire, index)
         return kept_fold(made, "already_compressed")
 
     def keep_texts(self, items: Sequence[Item]) -> None:

@@ -56,7 +56,7 @@ class Task:
 
     def cost(self, plan: Plan) -> int:
         """Return the tokens of what *plan* becomes, with room for an anchor if it needs one."""
-        has_stand_in = any(not fold.is_kept or fold.sources[0].link for fold in plan)
+        has_stand_in = any(not f.is_kept or f.sources[0].stands_for is not None for f in plan)
         room = self.anchor_room.get() if has_stand_in else 0
         return room + sum(map(self.text_cache.tokens.fold, plan))
 
@@ -249,7 +249,7 @@ def _shorten(rung: Rung, shown: Message, original: Message, task: Task) -> Messa
     if wire is None:
         return None
     engine = task.engine
-    return stand_in(original, wire, engine.options.source_version, engine.conversation)
+    return stand_in(original, wire, engine.options.source_version)
 
 
 def _drop(task: Task, *, must_go: frozenset[int]) -> Fitting:

@@ -171,7 +171,7 @@ class Writer:
             outcome = Outcome("digested", why, message.chars, size, line)
             rows.append((self._explained(outcome, self._of[message.index]),))
         sources = tuple(run)
-        count = sum(len(m.provenance.ids) if m.is_stand_in and m.provenance else 1 for m in run)
+        count = sum(len(m.stands_for.ids) if m.is_stand_in and m.stands_for else 1 for m in run)
         body = "\n".join(lines)
         view = digest_mark(count, handle_of(sources), body)
         fold = Fold(sources=sources, texts={0: view}, outcomes=tuple(rows), is_rolled=True)

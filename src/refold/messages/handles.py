@@ -1,85 +1,106 @@
-"""Handles: the names that stand-ins show, derived from what they stand for.
+"""Handles: the letters that stand-ins show, derived from what they stand for.
 
-A handle is as short as it can be. Where a conversation has a name, or a stand-in stands behind
-another one, few letters are enough; the first stand-in of a conversation without a name shows
-`ANCHOR_CHARS` of them, so that it cannot be guessed or met by chance. A stand-in that takes its
-place later shows the same ones, and its own short handle right behind them.
+Five letters do, unless two folds of a view or of its conversation begin with the same ones. Without
+the name of a conversation, the first stand-in of a view shows 28, so that nobody who does not have
+the view can write it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from refold.messages.message import Message
-from refold.messages.provenance import ID_PREFIX, find_anchors, make_anchor, make_summary_id
+from refold.messages.provenance import FOLD_PREFIX, Behind, letters_of, summary_id_of_fold
 from refold.messages.wire import text_digest
 from refold.notation.marks import ANCHOR_CHARS, HANDLE_CHARS
 from refold.notation.spelling import Spelling
 
+_MORE: Final = 4
+"""Letters more where a handle is taken."""
+MOST_CHARS: Final = 36
+"""Letters of the longest handle that is recognized."""
 
-def own_part(handle: str) -> str:
-    """Return the letters of a shown handle that say what it is the handle of.
 
-    Behind an anchor, which may be that of the stand-in that this one took the place of, follows
-    its own short handle.
+class Handles:
+    """The handles of one view: `of` says what a stand-in for some messages shows.
+
+    A planner writes that into each stand-in once, as `#letters` at the end of a mark. Where a
+    handle turns out to be taken, `grow` makes it longer, and `refold.plan.sealing` exchanges it.
     """
-    return handle[ANCHOR_CHARS:] or handle
+
+    def __init__(self) -> None:
+        self._sizes: dict[str, int] = {}
+
+    def of(self, sources: Sequence[Message]) -> str:
+        """Return the handle of the stand-in for *sources*."""
+        return self.spell(behind_of(sources).fold)
+
+    def spell(self, fold: str) -> str:
+        """Return the handle of a fold."""
+        return letters_of(fold, self._sizes.get(fold, HANDLE_CHARS))
+
+    def is_grown(self, fold: str) -> bool:
+        """Tell whether a fold has a longer handle than usual."""
+        return fold in self._sizes
+
+    def grow(self, fold: str, *, least: int = 0, to: int = 0) -> bool:
+        """Make the handle of a fold longer than *least* letters, or as long as *to*.
+
+        Returns false if it cannot get any longer.
+        """
+        size = max(self._sizes.get(fold, HANDLE_CHARS), least)
+        self._sizes[fold] = max(size, to) if to else min(size + _MORE, MOST_CHARS)
+        return size < MOST_CHARS
 
 
-def anchor_of_text(text: str) -> str:
-    """Derive the longest handle of a text: the same text, the same handle, on every machine."""
-    return make_anchor((), (text_digest(text),))
+def behind_of(sources: Sequence[Message]) -> Behind:
+    """Return what a stand-in for *sources* stands for; a stand-in shown anew keeps its fold."""
+    first = sources[0]
+    if len(sources) == 1:
+        if first.stands_for is not None:
+            return first.stands_for
+        if first.lone is None:
+            first.lone = Behind.made((first.digest,), (first.id,))
+        return first.lone
+    folds = [source.stands_for for source in sources]
+    known = [behind for behind in folds if behind is not None]
+    return Behind.made(
+        [s.digest if b is None else b.fold for s, b in zip(sources, folds, strict=True)],
+        [source.id for source in sources],
+        list(dict.fromkeys([b.fold for b in known] + [key for b in known for key in b.below])),
+    )
+
+
+def originals_in(sources: Sequence[Message]) -> list[Message]:
+    """Return those of *sources* that are kept when something stands in for them all."""
+    return [source for source in sources if source.stands_for is None]
 
 
 def summary_id_of(sources: Sequence[Message]) -> str:
-    """Derive the id of the stand-in for *sources*; that for a single one is derived once."""
-    first = sources[0]
-    if len(sources) == 1 and first.lone_id is not None:
-        return first.lone_id
-    made = make_summary_id(*_names(sources))
-    if len(sources) == 1:
-        first.lone_id = made
-    return made
+    """Derive the id of the stand-in for *sources*."""
+    return summary_id_of_fold(behind_of(sources).fold)
 
 
 def handle_of(sources: Sequence[Message]) -> str:
     """Return the handle that a mark for *sources* shows, with which a model can fetch them."""
-    return summary_id_of(sources)[len(ID_PREFIX) : len(ID_PREFIX) + HANDLE_CHARS]
+    return letters_of(behind_of(sources).fold, HANDLE_CHARS)
 
 
-def carries_provenance(sources: Sequence[Message]) -> bool:
-    """Tell whether the stand-in for *sources* says itself what it stands for.
-
-    One that hides an anchor shows it instead: other stand-ins may be found through it.
-    """
-    hides_anchor = any(source.link and find_anchors(source.wire) for source in sources)
-    return sources[0].has_envelope and not hides_anchor
+def anchor_of(sources: Sequence[Message]) -> str:
+    """Return a handle of *sources* that nobody can guess."""
+    return letters_of(behind_of(sources).fold, ANCHOR_CHARS)
 
 
 def tag_handle_of(sources: Sequence[Message], spelling: Spelling) -> str:
     """Return the handle that a stand-in shows; none where the words of tags are laid down.
 
-    A message that cannot carry provenance is found by its words, so two that read the same would
-    have the same handle for the model that reads them.
+    A message without an id would be shown like any other that reads the same.
     """
-    is_shown = spelling.shows_handles or not carries_provenance(sources)
+    is_shown = spelling.shows_handles or not sources[0].has_envelope
     return handle_of(sources) if is_shown else ""
 
 
-def anchor_of(sources: Sequence[Message]) -> str:
-    """Return the long handle of the stand-in for *sources*."""
-    return make_anchor(*_names(sources))
-
-
-def _names(sources: Sequence[Message]) -> tuple[list[str], list[str]]:
-    return [original_key(message) for message in sources], [message.digest for message in sources]
-
-
-def original_key(message: Message) -> str:
-    """Return the key under which *message* is kept when something stands in for it.
-
-    A stand-in shares its id with its first source, so folding it again under that id would bury
-    the source. Its summary id would not do either: other tools give the same one to many.
-    """
-    is_like_one = message.claims_provenance or bool(message.link)
-    return f"{message.id}@{message.digest[:12]}" if is_like_one else message.id
+def anchor_of_text(text: str) -> str:
+    """Derive the longest handle of a text: the same text, the same handle, on every machine."""
+    return letters_of(FOLD_PREFIX + text_digest(text), ANCHOR_CHARS)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
 from refold.messages.failure import is_failure
-from refold.messages.provenance import Provenance, read_provenance
+from refold.messages.provenance import Behind
 from refold.messages.wire import CLASS_KEY, Path, Wire, spell
 from refold.messages.wire import digest as digest_of
 from refold.notation.recognize import has_tag
@@ -144,10 +144,8 @@ class Message:
     """Those of them, and what else is no text, that a line may take the place of."""
     calls: Final[tuple[Call, ...]] = ()
     """The tool calls that this message makes; of some, long arguments may be cut."""
-    provenance: Provenance | None = None
+    stands_for: Final[Behind | None] = None
     """The originals that it stands for, if it stands for any."""
-    link: Final[str] = ""
-    """The key of its provenance, if it reads like a stand-in and does not carry any."""
     binds_next: Final[bool] = False
     """Whether providers refuse it without the message after it: reasoning before a call."""
     is_fixed: Final[bool] = False
@@ -156,8 +154,10 @@ class Message:
     """False for records of a session file that no model ever sees: they only travel along."""
     is_tool_result: bool = field(init=False)
     """Whether it answers a tool call, by role or by content."""
-    lone_id: str | None = field(init=False, default=None)
-    """The id of a stand-in for this message alone, once derived."""
+    lone: Behind | None = field(init=False, default=None)
+    """What a stand-in for this message alone stands for, once derived."""
+    said: Any = field(init=False, default=None)
+    """What it says, by which it is recognized, once derived: see `refold.messages.said`."""
 
     def __post_init__(self) -> None:
         self.is_tool_result = self.role in _TOOLS or any(part.call_id for part in self.parts)
@@ -168,8 +168,7 @@ class Message:
         index: int | None = None,
         id: str | None = None,
         wire: Wire | None = None,
-        provenance: Provenance | None = None,
-        link: str | None = None,
+        stands_for: Behind | None = None,
     ) -> Message:
         """Return the same message with something else in its place; what is `None` stays."""
         changed = Message(
@@ -185,21 +184,16 @@ class Message:
             images=self.images,
             media=self.media,
             calls=self.calls,
-            provenance=self.provenance if provenance is None else provenance,
-            link=self.link if link is None else link,
+            stands_for=self.stands_for if stands_for is None else stands_for,
             binds_next=self.binds_next,
             is_fixed=self.is_fixed,
             is_turn=self.is_turn,
         )
-        if id is None and wire is None and provenance is None:
-            changed.lone_id = self.lone_id  # what it is derived from is the same
+        if id is None and wire is None and stands_for is None:
+            changed.lone = self.lone  # what it is derived from is the same
+        if wire is None:
+            changed.said = self.said
         return changed
-
-    def unproven(self) -> Message:
-        """Return the same message as one that stands for nothing, whatever it says."""
-        bare = self.changed()
-        bare.provenance = bare.lone_id = None
-        return bare
 
     @property
     def digest(self) -> str:
@@ -233,12 +227,7 @@ class Message:
     @property
     def is_stand_in(self) -> bool:
         """Whether it stands for originals and reads like that: neither alone makes a stand-in."""
-        return self.provenance is not None and any(has_tag(part.text) for part in self.parts)
-
-    @property
-    def claims_provenance(self) -> bool:
-        """Whether it says that it stands for originals, be that true or not."""
-        return self.provenance is not None or read_provenance(self.wire) is not None
+        return self.stands_for is not None and any(has_tag(part.text) for part in self.parts)
 
     @property
     def sole_part(self) -> Part | None:
@@ -258,7 +247,7 @@ class Message:
 
     @property
     def has_envelope(self) -> bool:
-        """Whether provenance can travel in it."""
+        """Whether provenance can be noted in it."""
         return has_envelope(self.wire, self.format)
 
 
@@ -266,8 +255,7 @@ def has_envelope(wire: Wire, format: str) -> bool:
     """Tell whether a message may get one more key.
 
     It may if its `id` says that it is the caller's own. Providers that have ids of their own, or
-    none, refuse unknown keys; so does whatever has a `type` or is an object. Without an id, there
-    would be nothing in it that a copy of it has not, too.
+    none, refuse unknown keys; so does whatever has a `type` or is an object.
     """
     is_open = "type" not in wire and CLASS_KEY not in wire
     return "id" in wire and is_open and format in _OPEN_FORMATS

@@ -17,9 +17,8 @@ from refold.messages.formats.base import Sides
 from refold.messages.formats.chat import PLAIN
 from refold.messages.handles import anchor_of, handle_of
 from refold.messages.message import Message
-from refold.messages.provenance import find_anchors
 from refold.messages.untouchable import words_beside_results
-from refold.notation.marks import Stretch, digest, excerpt, put_handle
+from refold.notation.marks import Stretch, digest, excerpt, put_handle, shown_handle
 from refold.options import ThinkingWay
 
 _ASSISTANT: Final = "assistant"
@@ -163,7 +162,8 @@ def _digest(fold: Fold, first: int, end: int) -> Fold:
     sources = fold.sources[first:end]
     if sources == fold.sources:
         return fold
-    text = put_handle(fold.texts[0], handle_of(fold.sources), handle_of(sources))
+    shown = shown_handle(fold.texts[0], handle_of(fold.sources))
+    text = put_handle(fold.texts[0], shown, handle_of(sources))
     return Fold(sources=sources, texts={0: text}, outcomes=fold.outcomes[first:end], is_rolled=True)
 
 
@@ -267,10 +267,7 @@ def strip_thinking(
         if is_changed or (before is not None and before.is_stripped):
             fold = _without(fold, is_anchored=is_anchored)  # noqa: PLW2901
         stripped.append(fold)
-        is_linked = bool(source.link) and source.provenance is not None
-        is_shown = fold.is_marked or fold.note or (is_linked and find_anchors(source.wire))
-        if is_shown and not source.has_envelope:
-            is_anchored = True
+        is_anchored = is_anchored or fold.is_marked or bool(fold.note) or source.is_stand_in
     return plan if all(map(_is_same, stripped, plan)) else tuple(stripped)
 
 
@@ -281,7 +278,7 @@ def _without(fold: Fold, *, is_anchored: bool) -> Fold:
     if find_format(source.format).strip is None:
         return fold
     is_empty = not (source.parts or source.calls or source.images or source.opaque)
-    is_unknown = not (fold.is_marked or source.has_envelope or is_anchored)
+    is_unknown = not (fold.is_marked or is_anchored)
     if not (is_empty or is_unknown):
         return fold.stripped()
     handle = anchor_of(fold.sources) if is_unknown else handle_of(fold.sources)

@@ -58,7 +58,7 @@ def _reason_to_stay(message: Message, options: Options) -> str:
 
 def is_shared(message: Message) -> bool:
     """Tell whether *message* is a stand-in for several messages: nobody's own words."""
-    return message.provenance is not None and len(message.provenance.ids) > 1
+    return message.stands_for is not None and len(message.stands_for.ids) > 1
 
 
 def has_words(message: Message) -> bool:

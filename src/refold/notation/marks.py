@@ -134,10 +134,16 @@ def ends_in(text: str, handle: str) -> bool:
     return f"#{handle}]" in text
 
 
-def put_handle(text: str, short: str, handle: str) -> str:
-    """Show *handle* in a text of a stand-in, in the place of the *short* one if there is any."""
-    if f"#{short}" in text:
-        return text.replace(f"#{short}", f"#{handle}", 1)
+def shown_handle(text: str, short: str) -> str:
+    """Return the handle in *text* that begins with a *short* one; "" if there is none."""
+    found = re.search(rf"#({short}[a-z]*)\]", text) if f"#{short}" in text else None
+    return found[1] if found else ""
+
+
+def put_handle(text: str, shown: str, handle: str) -> str:
+    """Show *handle* in a text of a stand-in, in the place of what is *shown*, if anything is."""
+    if shown:
+        return text.replace(f"#{shown}]", f"#{handle}]", 1)
     return f"{text.removesuffix(']')} | #{handle}]"
 
 

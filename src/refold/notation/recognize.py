@@ -1,7 +1,7 @@
 """Recognize stand-ins by their wording, and read back what they show.
 
-What merely reads like a stand-in protects nothing and restores nothing: links and seals do that
-(`messages.provenance`). What is recognized here is only looked up there, and its marks are dropped
+What merely reads like a stand-in protects nothing and restores nothing: records do that
+(`messages.manifest`). What is recognized here is only looked up there, and its marks are dropped
 when a view is folded again, so that no mark is ever nested in another.
 """
 
@@ -12,7 +12,6 @@ from typing import Final, NamedTuple
 
 from refold.notation.marks import (
     AMOUNT,
-    ANCHOR_CHARS,
     GAP,
     HANDLE_CHARS,
     NAMED,
@@ -43,18 +42,17 @@ _MAX_NOTE: Final = 160
 """How far from its end a text may have a note."""
 TAG: Final = re.compile(
     rf"\[(?:summary|cce:|truncated|{_WORDS}(?<!:) #{_HANDLE}\])"
-    rf"|whole text: #[a-z]{{{HANDLE_CHARS}}}"
+    rf"|\[(?:shortened|summarized) from (?=[0-9a-z])|whole text: #[a-z]{{{HANDLE_CHARS}}}"
 )
 """What every stand-in contains: a cheap test before any look-up.
 
 People write brackets, ellipses and `[see #incident]` themselves; a handle alone is no mark.
 """
 _ARGUMENT: Final = re.compile(rf" {GAP} \[{SENT_WHOLE}(?: #{_HANDLE})?+\]\Z")
-_CLASSIC: Final = ("[summary", "[cce:", "[truncated")
+_WITHOUT: Final = ("[summary", "[cce:", "[truncated", "[shortened from ", "[summarized from ")
+"""How tags and notes begin that may have no handle."""
 _HANDLE_END: Final = re.compile(rf" #{_HANDLE}\]")
-# It begins with letters, which the engine looks for at full speed.
-_ANCHOR: Final = re.compile(rf" #(?<!: #)([a-z]{{{ANCHOR_CHARS},36}})\]")
-_LONG: Final = re.compile(rf" #[a-z]{{{ANCHOR_CHARS},36}}\]")
+_HANDLES: Final = re.compile(rf" #({_HANDLE})\]")
 _KINDS: Final = re.compile(
     rf"\((?:({AMOUNT}) by the user)?+(?:, )?+(?:with ({AMOUNT}) calls?+)?+\)"
 )
@@ -90,7 +88,7 @@ def may_have_tag(text: str) -> bool:
     """Return whether *text* has what every tag contains, within a single string."""
     if "#" in text and _HANDLE_END.search(text) is not None:
         return True
-    return "[" in text and any(map(text.__contains__, _CLASSIC))
+    return "[" in text and any(map(text.__contains__, _WITHOUT))
 
 
 def is_marked(text: str) -> bool:
@@ -98,14 +96,9 @@ def is_marked(text: str) -> bool:
     return read_shown(text) is not None
 
 
-def find_anchor_letters(text: str) -> list[str]:
-    """Return the anchors that are shown in *text*; those of notes are none."""
-    return [letters[:ANCHOR_CHARS] for letters in _ANCHOR.findall(text)]
-
-
-def has_long_handle(text: str) -> bool:
-    """Return whether *text* shows an anchor, or a note with a handle as long as one."""
-    return _LONG.search(text) is not None
+def find_handles(text: str) -> list[str]:
+    """Return the handles that marks in *text* show, and notes behind a text."""
+    return list(dict.fromkeys(_HANDLES.findall(text))) if "#" in text else []
 
 
 def read_shown(text: str) -> Shown | None:

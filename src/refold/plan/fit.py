@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Container, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
 from refold.messages.folds import Fold, Plan, kept_fold
-from refold.messages.handles import carries_provenance
+from refold.messages.handles import Handles
 from refold.messages.message import Message
 from refold.messages.provider import alternate, end_alike, is_checked, spread, strip_thinking
 from refold.messages.token_count import CountedTexts, count_plan
@@ -197,22 +197,22 @@ class Planner:
 
     def anchor_room(self, messages: Sequence[Message]) -> int:
         """Return how many tokens the anchor in the first stand-in may add to a plan."""
-        if self.conversation is not None or all(carries_provenance((m,)) for m in messages):
+        shows = self.preset.spelling.shows_handles or not all(m.has_envelope for m in messages)
+        if self.conversation is not None or not shows:
             return 0
-        tokens = CountedTexts(self._counter, estimate_tokens)
-        return anchor_tokens(tokens, is_kept=any(message.link for message in messages))
+        return anchor_tokens(CountedTexts(self._counter, estimate_tokens))
 
     def seal(
         self,
         plan: Sequence[Fold],
         *,
         tokens: CountedTexts | None = None,
-        taken: Collection[str] = (),
+        handles: Handles | None = None,
     ) -> Plan:
         """Give the stand-ins of a plan unguessable and unique handles; see `seal_plan`."""
         is_named = self.conversation is not None
         plan = spread(tuple(plan)) if self.options.same_count else alternate(tuple(plan))
-        return seal_plan(plan, is_named=is_named, tokens=tokens, taken=taken)
+        return seal_plan(plan, handles or Handles(), is_named=is_named, tokens=tokens)
 
     def unbind(
         self,

@@ -33,7 +33,7 @@ def plan_minimal(
         open_texts(read_texts(in_place, tokens, {}), layout, frozenset()),
         layout,
         tokens,
-        anchor_tokens=anchor_tokens(tokens, is_kept=False),
+        anchor_tokens=anchor_tokens(tokens),
         kept_reason="short_content",
     )
     plan, _ = writer.write({})

@@ -123,7 +123,7 @@ class ReportBuilder:
         )
         compressor = Compressor(options, store=self._store, conversation=self._conversation)
         result = compressor.compress(self._wires)
-        pairs = list(align(self._wires, result, self._conversation))
+        pairs = list(align(self._wires, result))
         places = [place for place, _ in pairs]
         after = load([wire for _, wire in pairs], format_name=options.format) if pairs else ()
         step = {"percent": percent, "budget": budget, "fits": result.fits is not False}

@@ -10,8 +10,6 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from refold.messages.message import Message
-from refold.messages.provenance import read_link, read_provenance
-from refold.messages.restore import Trust
 from refold.messages.token_count import CountedTexts
 from refold.messages.wire import digest
 from refold.result import Result
@@ -73,25 +71,15 @@ def tools_of(message: Message, names: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for name in found if name))
 
 
-def align(
-    wires: Sequence[Mapping[str, Any]], result: Result, conversation: str | None
-) -> Iterator[tuple[range, Any]]:
+def align(wires: Sequence[Mapping[str, Any]], result: Result) -> Iterator[tuple[range, Any]]:
     """Yield the places in *wires* that each message of *result* stands for, and that message.
 
     Together they cover all of *wires*, in order. A message that was kept is yielded as it was
-    given, the same object. *conversation* is the name that *result* was folded under.
+    given, the same object.
     """
-    place = 0
-    trust = Trust(conversation=conversation)
-    for wire, link in zip(result.messages, trust.links_in(result.messages), strict=True):
-        if digest(wire) == digest(wires[place]):
-            yield range(place, place + 1), wires[place]
-            place += 1
-            continue
-        found = read_provenance(wire) or read_link(result.verbatim.get(link))
-        assert found is not None, "a message that differs from its source is a stand-in"
-        yield range(place, place + len(found.ids)), wire
-        place += len(found.ids)
+    for wire, place in zip(result.messages, result.places, strict=True):
+        is_kept = len(place) == 1 and digest(wire) == digest(wires[place.start])
+        yield place, wires[place.start] if is_kept else wire
 
 
 _PLACES: Final = ("message", "payload")

@@ -18,6 +18,8 @@ from refold.llm.ask import run_apart
 from refold.llm.summarizers.limited import Limiter
 from refold.llm.summarizers.models import DEFAULT_COMPRESSION_PROMPT, Generate
 from refold.messages.formats import turn_path
+from refold.messages.manifest import Trail
+from refold.messages.said import read_said
 from refold.plan.render import Rendering, render_short_forms
 from refold.scan.tokens.counter import ForgivingCounter, RememberingCounter, TokenCounter
 from refold.scan.tokens.estimate import estimate_tokens
@@ -205,7 +207,7 @@ _log: Final = logging.getLogger("refold.tools")
 
 
 class ViewLinks:
-    """The links of the views of one manager; safe to share between threads."""
+    """The records of the views of one manager; safe to share between threads."""
 
     def __init__(self, store: Store, conversation: str | None = None) -> None:
         self._store = scoped(store, conversation)
@@ -218,10 +220,14 @@ class ViewLinks:
 
         Where the store fails, the view stays as it is: short forms show their handles anyway.
         """
-        rendering = render_short_forms(
-            [drop_short_form(m) for m in messages], view, self._conversation
-        )
         try:
+            originals = [drop_short_form(message) for message in messages]
+            given = Trail.named(self._conversation)
+            if all(isinstance(original, Mapping) for original in originals):
+                for index, original in enumerate(originals):
+                    given.add(read_said(original, index=index))
+                given.look(self._store.get)
+            rendering = render_short_forms(originals, view, Trail.named(self._conversation), given)
             self._write(rendering)
         except Exception as error:  # noqa: BLE001 - stores may be foreign, and no view may fail
             _log.warning("the store did not take what a view stands for: %s", describe(error))

@@ -1,9 +1,9 @@
 """The tool with which a model fetches an original by the handle that it sees in a stand-in.
 
 Handles are looked up anew at every call, so entries added since are found. `Result.verbatim` holds
-all there is to know. A store can only be asked for keys, so it needs the folded messages: their
-metadata, or their links in the store (named after their content), say which originals they stand
-for. What a `ToolCompressor` has put away is found in either by its handle alone.
+all there is to know. A store can only be asked for keys: it finds the handles of a conversation by
+its name, and those of one without a name through the folded messages. What a `ToolCompressor` has
+put away is found in either by its handle alone.
 
 Nothing of another conversation is found: a short handle only under the name of its conversation or
 through the messages that show it, and without either only a handle of 128 bits.
@@ -13,22 +13,22 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
-from itertools import cycle
 from typing import Any, Final, Literal, get_args
 
-from refold.api import find_lookup
+from refold.api import find_source
 from refold.checks import check_choice, check_name, check_whole
 from refold.errors import ConfigError, RefoldError
-from refold.messages.handles import own_part
+from refold.messages.handles import MOST_CHARS
+from refold.messages.manifest import Trail, folds_in, handle_key
 from refold.messages.message import DERIVED_ID
-from refold.messages.provenance import ID_PREFIX, LINK_PREFIX, Provenance, make_anchor, read_link
-from refold.messages.restore import Trust, find_folds, find_inner_folds, restore, restore_fold
+from refold.messages.provenance import FOLD_PREFIX, ID_PREFIX, letters_of
+from refold.messages.restore import Original, folds_behind, restore_fold
 from refold.messages.wire import digest, spell
 from refold.notation.marks import ANCHOR_CHARS, HANDLE_CHARS, legend, show_handle
-from refold.result import Result, UncompressResult
+from refold.result import Result
 from refold.stores.base import Store
 from refold.tools.shapes import ToolResultRef, read_turns, texts_of
 from refold.tools.text_store import (
@@ -155,78 +155,68 @@ class _Originals:
     ) -> None:
         self._known = source if isinstance(source, Mapping) else {}
         self._is_named = conversation is not None or isinstance(source, Mapping)
-        self._lookup = find_lookup(source, conversation)
-        self._trust = Trust(conversation=conversation)
+        self._source = find_source(source, conversation)
+        self._scope = Trail.named(conversation).scope
         self._messages = [message for message in messages if isinstance(message, Mapping)]
-        self._folds = {_anchor(fold): fold for fold in self._find_folds()}
-
-    def _find_folds(self) -> Iterator[Provenance]:
-        """Yield what is known of stand-ins: in the view, in links and among the originals."""
-        yield from find_folds(self._messages, self._lookup, self._trust)
-        records = [w for key, w in self._known.items() if str(key).startswith(LINK_PREFIX)]
-        yield from filter(None, map(read_link, records))
-        inner = [w for w in self._known.values() if isinstance(w, Mapping)]
-        yield from find_folds(inner, self._lookup, self._trust, links=[""] * len(inner))
+        own = [key for key in self._known if str(key).startswith(FOLD_PREFIX)]
+        folds = folds_behind(self._messages, self._source, conversation)
+        self._folds = {behind.fold: behind for behind in folds} | folds_in(own, self._source.get)
 
     def answer(self, ask: Ask) -> str:
         """Return the text that was asked for, under a line that says what it is."""
-        answer = self._answer(ask)
-        if answer is None:  # unusual: a stand-in inside of an original
-            inner = find_inner_folds(self._messages, self._lookup, self._trust)
-            self._folds = {**{_anchor(fold): fold for fold in inner}, **self._folds}
-            answer = self._answer(ask)
-        return self._unknown(ask.handle) if answer is None else answer
-
-    def _answer(self, ask: Ask) -> str | None:
         for name in _spellings(ask.handle):
             folds = self._folds_called(name)
             if len(folds) > 1:
-                ids = ", ".join(show_handle(_anchor(fold)) for fold in folds)
+                ids = ", ".join(show_handle(letters_of(fold, ANCHOR_CHARS)) for fold in folds)
                 return f"[{shorten_line(name)} may be one of: {ids}; ask for one of these]"
             asked = replace(ask, handle=name)
             if folds:
-                found = restore_fold(folds[0], self._lookup, self._trust)
-                return self._show(found, folds[0].ids, asked)
-            wire = self._wire_called(name)
-            if wire is not None:
-                found = restore([wire], self._lookup, recursive=True, trust=self._trust, links=[""])
-                return self._show(found, [""], asked)
-        return None
+                return self._show(*restore_fold(folds[0], self._source), asked)
+            wire, missing = self._message_called(name)
+            if wire is not None or missing:
+                return self._show([] if wire is None else [Original(0, "", wire)], missing, asked)
+        return self._unknown(ask.handle)
 
-    def _folds_called(self, name: str) -> list[Provenance]:
-        """Return the folds whose handle, or the part of it that is shown, is *name*.
+    def _folds_called(self, name: str) -> list[str]:
+        """Return the folds whose handle, or the part of it that is shown, is *name*."""
+        start = name.removeprefix("#").removeprefix(ID_PREFIX)
+        if not HANDLE_CHARS <= len(start) <= MOST_CHARS or not start.isalpha():
+            return []  # fewer letters may mean anyone
+        called = [fold for fold in self._folds if letters_of(fold, MOST_CHARS).startswith(start)]
+        if called:
+            return called
+        key = handle_key(self._scope, start)
+        found = self._source.get([key]).get(key)
+        return [found] if isinstance(found, str) and found.startswith(FOLD_PREFIX) else []
 
-        Or one original of a fold that has this id.
-        """
-        start = own_part(name.removeprefix("#").removeprefix(ID_PREFIX))
-        if len(start) >= HANDLE_CHARS:  # fewer letters, behind an anchor or alone, may mean anyone
-            called = [fold for handle, fold in self._folds.items() if handle.startswith(start)]
-            if called:
-                return called
-        for fold in self._folds.values():
-            if name in fold.ids:
-                place = fold.ids.index(name)
-                return [_only(fold, place)]
-        return []
+    def _message_called(self, name: str) -> tuple[Mapping[str, Any] | None, list[str]]:
+        """Return the original with this id or handle, or that it is known and gone."""
+        for behind in self._folds.values():
+            if name in behind.ids:
+                child = behind.of[behind.ids.index(name)]
+                if child.startswith(FOLD_PREFIX):
+                    continue
+                wire = self._source.originals({child: name}).get(child)
+                return (wire, []) if isinstance(wire, Mapping) else (None, [name])
+        return self._wire_called(name), []
 
     def _wire_called(self, name: str) -> Mapping[str, Any] | None:
         """Return the text with this handle, or the message with this id."""
         keys = [text_key(name)] if self._is_named or len(name) >= ANCHOR_CHARS else []
         if name in self._known and not name.startswith(_OWN_KEYS):
             keys.append(name)
-        kept = [w for w in self._lookup.links(keys).values() if isinstance(w, Mapping)]
+        kept = [w for w in self._source.get(keys).values() if isinstance(w, Mapping)]
         kept += (wire for wire in self._messages if wire.get("id") == name)
         if not kept and (derived := DERIVED_ID.fullmatch(name)):
             kept += (wire for wire in self._messages if digest(wire).startswith(derived[1]))
         return kept[0] if kept else None
 
-    def _show(self, found: UncompressResult, ids: Sequence[str], ask: Ask) -> str:
-        if found.missing_ids:
+    def _show(self, found: Sequence[Original], missing: Sequence[str], ask: Ask) -> str:
+        if missing:
             return f"[{shorten_line(ask.handle)} is known, but its text is not kept any more]"
-        names = ids if len(ids) == len(found.messages) else [""]
         turns = read_turns(self._messages)
         tools = {call.id: call.name for turn in turns for call in turn.calls}
-        told = [_tell(m, id_, tools) for m, id_ in zip(found.messages, cycle(names), strict=False)]
+        told = [_tell(original.wire, original.id, tools) for original in found]
         what, text = told[0]
         if len(told) > 1:
             what = f"{len(told)} messages"
@@ -234,7 +224,7 @@ class _Originals:
         return select(f"original {shorten_line(ask.handle)}: {what}, {say_size(text)}", text, ask)
 
     def _unknown(self, handle: str) -> str:
-        tags = [show_handle(handle[:HANDLE_CHARS]) for handle in self._folds]
+        tags = [show_handle(letters_of(fold, HANDLE_CHARS)) for fold in self._folds]
         names = [*(str(key).replace(TEXT_PREFIX, "#") for key in self._known), *tags]  # as seen
         known = [n for n in names if not n.startswith((_OWN_KEYS, ID_PREFIX))][-2_000:]
         seen = handle[: HANDLE_CHARS + 1] if handle.startswith("#") else handle[:100]
@@ -249,21 +239,6 @@ def _spellings(handle: str) -> list[str]:
     """Return the names that *handle* may mean: itself, or the handle in a tag."""
     bare = handle.strip("[]()<>\"'`#., ")
     return list(dict.fromkeys((handle, *reversed(_HANDLE.findall(handle[-400:])), bare)))
-
-
-def _anchor(fold: Provenance) -> str:
-    """Return the longest handle of a fold; what its stand-in shows is the beginning of it."""
-    return make_anchor(fold.ids, fold.digests)
-
-
-def _only(fold: Provenance, place: int) -> Provenance:
-    """Return one original of *fold*, if it is known."""
-    return Provenance(
-        ids=fold.ids[place : place + 1],
-        summary_id="",
-        digests=fold.digests[place : place + 1],
-        links={0: fold.links[place]} if place in fold.links else {},
-    )
 
 
 def _tell(wire: Mapping[str, Any], id_: str, tools: Mapping[str, str]) -> tuple[str, str]:

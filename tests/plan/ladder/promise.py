@@ -18,6 +18,7 @@ from tests.conversations import (
     calls_and_results,
     openai_chat,
     plain,
+    sources_of,
     spelled,
     texts_of,
     without_thinking,
@@ -190,9 +191,7 @@ def assert_restored(before: Conversation, result: Result) -> None:
 
 
 def sources_by_place(result: Result) -> list[tuple[Wire, Conversation]]:
-    return [
-        (message, uncompress([message], result.verbatim).messages) for message in result.messages
-    ]
+    return list(zip(result.messages, sources_of(result), strict=True))
 
 
 _REFERENCE = re.compile(r"\[cce:(?:near-)?dup of (.+?) — ")

@@ -27,7 +27,6 @@ from refold.messages.formats.base import (
 )
 from refold.messages.formats.objects import normalize
 from refold.messages.message import Message
-from refold.messages.provenance import read_provenance
 from refold.messages.wire import Path, digest, is_shallow
 from refold.options import ROLES
 
@@ -264,7 +263,6 @@ class Loader:
             images=reading.images,
             media=tuple(reading.media),
             calls=tuple(reading.calls),
-            provenance=read_provenance(message),
             binds_next=reading.binds_next,
             is_fixed=reading.is_fixed,
             is_turn=reading.is_turn,

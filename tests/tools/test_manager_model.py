@@ -251,7 +251,8 @@ def test_c21_originals_by_handle() -> None:
 def test_c21_json_can_be_fetched_by_the_handle_that_is_shown() -> None:
     rows = json.dumps([{"id": n, "note": f"{n} {result_text(n)}"} for n in range(20)])
     messages, store = one(rows), MemoryStore()
-    report = CompressionManager(store=store).compress(messages)
+    manager = CompressionManager(store=store, policies=Policies(default="extractive"))
+    report = manager.compress(messages)
     assert report.items[0].by == "engine", report.items
     handles = re.findall(r"#([a-z]{8,})", messages[1]["compressed_content"])
     assert len(handles) == 1, "no mark has a handle that nobody can fetch"

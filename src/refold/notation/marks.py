@@ -5,7 +5,7 @@
     [reformatted #kdbfq]                         above the same data in fewer tokens
     [same as the result of read_file a.py above #kdbfq]
     import os … [shortened, sent whole #kdbfq]   behind how a long argument of a call begins
-    … [shortened from 11 hundred tokens; whole text: #kdbfq]   behind the result of a tool
+    … [shortened from 1,100 tokens; whole text: #kdbfq]   behind the result of a tool
 
 A message has one mark: every one costs about ten tokens of what could be shown instead.
 """

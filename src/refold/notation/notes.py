@@ -1,6 +1,6 @@
 """Notes: what is appended to, or put inside, the short form of a single tool result.
 
-    [shortened from 11 hundred tokens; whole text: #kdbfq]
+    [shortened from 1,100 tokens; whole text: #kdbfq]
 
 They come last, so that JSON stays JSON and a program that reads the beginning still can.
 """
@@ -10,19 +10,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from refold.notation.marks import GAP, spell_amount
+from refold.notation.marks import GAP
 
 _KEPT: Final = "[kept: "
 
 
 def shortened_from(amount: int, unit: str) -> str:
     """Spell how long a text was of which only pieces are shown."""
-    return f"shortened from {spell_amount(amount)} {unit}"
+    return f"shortened from {_rounded(amount)} {unit}"
 
 
 def summarized_from(amount: int, unit: str) -> str:
     """Spell how long a text was that a model has summarized."""
-    return f"summarized from {spell_amount(amount)} {unit}"
+    return f"summarized from {_rounded(amount)} {unit}"
+
+
+def _rounded(amount: int) -> str:
+    """Write *amount* with two figures and zeros: 2,347 is about 2,300."""
+    step = 10 ** max(0, len(str(amount)) - 2)
+    return f"{(amount + step // 2) // step * step:,}"
 
 
 def note(words: str, handle: str = "") -> str:

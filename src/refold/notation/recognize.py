@@ -31,7 +31,7 @@ _WORDS: Final = (
 _MARK: Final = re.compile(rf"\[{_WORDS}(?<!:) #{_HANDLE}\]")
 _DIGEST: Final = re.compile(rf"\[{_MESSAGES}")
 _NOTE: Final = re.compile(
-    rf"\[(?:(?:shortened|summarized) from {AMOUNT} (?:tokens|bytes))?+(?:; )?+"
+    r"\[(?:(?:shortened|summarized) from [0-9]{1,3}+(?:,[0-9]{3})*+ (?:tokens|bytes))?+(?:; )?+"
     rf"(?:whole text: #{_HANDLE})?+\]"
 )
 _JSON_NOTE: Final = re.compile(

@@ -30,6 +30,7 @@ from refold.notation.notes import shortened_from, summarized_from
 from refold.plan.one_text import say_shorter, shorten_text
 from refold.scan.redaction import hide_secrets
 from refold.scan.secrets import find_secrets
+from refold.scan.structure import is_json
 from refold.scan.tokens.counter import TokenCounter
 from refold.tools.candidates import Candidate, describe
 from refold.tools.policy import ManagerOptions
@@ -180,8 +181,13 @@ class Shortener:
         return cost < (tokens - written) * self.options.expected_uses
 
     async def _fall_back(self, candidate: Candidate, packed: str | None, asked: Outcome) -> Outcome:
-        """Shorten without a model: an excerpt if the policy allows loss, else the lossless form."""
-        if candidate.policy != "lossless":
+        """Shorten without a model: an excerpt if the policy allows loss, else the lossless form.
+
+        Of JSON an excerpt would lose records and fields, which a model is told to preserve; only
+        a policy that asks for excerpts gets one.
+        """
+        keeps_fields = candidate.policy == "model" and is_json(candidate.found.text)
+        if candidate.policy != "lossless" and not keeps_fields:
             short = await asyncio.to_thread(self._fold, candidate)
             if short is not None and self._saves(candidate, short):
                 return replace(asked, status="compressed", short=short, by="engine")

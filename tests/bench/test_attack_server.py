@@ -8,7 +8,7 @@ from tests.bench.test_attack_identity import attack
 pytestmark = pytest.mark.campaign
 
 
-@pytest.mark.parametrize("area", ["links"])
+@pytest.mark.parametrize("area", ["links", "logs", "origins", "replay"])
 def test_nothing_breaks(area: str) -> None:
     done = attack("--area", area, "--scale", "0.002")
     assert done.returncode == 0, done.stdout + done.stderr

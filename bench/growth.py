@@ -17,6 +17,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from refold import Session, compress
+from refold.llm.checks import Source, check, complete
+from refold.scan.tokens.estimate import estimate_tokens
 
 SIZES: Final = (20_000, 40_000, 80_000)
 MAX_GROWTH: Final = 2.5
@@ -129,11 +131,26 @@ def _look_at_each(text: str, **choices: Any) -> None:
         session.view()
 
 
+def _check_half(text: str) -> None:
+    """Check the first half of *text* as an answer to it."""
+    source = Source(f"{text} and so on", estimate_tokens)
+    answer = text[: len(text) // 2]
+    complete(source, answer, check(source, answer))
+
+
+def _repeated(piece: str) -> Callable[[int], str]:
+    return lambda size: (piece * size)[:size]
+
+
 CASES: Final[Mapping[str, tuple[Callable[..., object], Callable[[int], str]]]] = {
     "names in prose": (_fold_prose, _names),
     "names in prose, classic": (lambda text: _fold_prose(text, profile="classic"), _names),
     "parallel results": (lambda text: _look_at_each(text, token_budget=2_000), _results),
     "parallel results, no budget": (_look_at_each, _results),
+    "answers of brackets": (_check_half, _repeated("[.")),
+    "answers of numbers": (_check_half, _repeated("1 2 ")),
+    "answers of quotations": (_check_half, _repeated('"a" "b" ')),
+    "answers of negations": (_check_half, _repeated("do not go. ")),
 }
 
 

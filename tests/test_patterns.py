@@ -18,7 +18,6 @@ import refold
 from refold import retrieve_tool
 from refold.classic.texts import View
 from refold.detectors import DETECTORS
-from refold.scan.facts import extract_facts
 from refold.scan.values import Stated, values_of
 
 _LETTERS = [chr(code) for code in range(0x20, 0x250)] + [*"\n\t“”„«»「」『』—…。！？中あ한"]
@@ -92,10 +91,6 @@ def test_a_long_search_is_read_once() -> None:
     tool = retrieve_tool({"m": {"role": "user", "content": "a" * LONG}})
     answer = tool.call({"handle": "m", "search": "A" * (LONG // 2) + "b"})
     assert "0 lines contain" in answer
-
-
-def test_names_in_a_row_are_read_once() -> None:
-    assert extract_facts(f"we met Anna{' Anna' * (LONG // 5)}0").names
 
 
 def test_a_number_with_blanks_is_read_once_by_the_checks() -> None:

@@ -34,7 +34,7 @@ from refold.llm.phrases import (
 )
 from refold.notation.notes import kept_facts
 from refold.notation.recognize import IMITATION
-from refold.scan.facts import Facts, extract_facts, find_no, find_quotes, pieces
+from refold.scan.facts import find_errors, find_no, find_quotes, pieces
 from refold.scan.patterns import IDEOGRAPHS
 from refold.scan.structure import is_json
 from refold.scan.values import Stated, values_of
@@ -57,11 +57,6 @@ class Source:
     def stated(self) -> Stated:
         """The values of the text."""
         return Stated(self.text)
-
-    @cached_property
-    def facts(self) -> Facts:
-        """Its quotations, error lines and sentences that say no."""
-        return extract_facts(self.text)
 
     @cached_property
     def reading(self) -> str:
@@ -305,9 +300,9 @@ def check(source: Source, answer: str, *, is_free: bool = False) -> tuple[Refusa
 
 def lost_values(source: Source, answer: str) -> Iterator[tuple[str, str]]:
     """Yield the values, quotations and error lines of *source* that *answer* lacks, with kinds."""
-    yield from ((quote, "quotation") for quote in _unquoted(source.facts.quotes, answer))
+    yield from ((quote, "quotation") for quote in _unquoted(find_quotes(source.text), answer))
     said = frozenset(stems_of(answer))
-    for line in source.facts.errors:
+    for line in dict.fromkeys(find_errors(source.text)):
         stems = set(stems_of(line))
         if 2 * len(stems & said) < len(stems):
             yield line, "error line"

@@ -1,4 +1,4 @@
-"""The facts of a text that a paraphrase must not lose or invent (see `extract_facts`).
+"""Values, quotations, error lines and negations: what a paraphrase must not lose or invent.
 
 Every pattern can start only at the beginning of a run and never gives back what it has read, so
 the time is linear in the text whatever the text is.
@@ -8,51 +8,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
 
 from refold.scan.patterns import (
     ADDRESS,
-    CAMEL,
-    LOWER,
-    PASCAL,
     QUOTED,
-    SNAKE,
-    UPPER,
     UUID,
     after_extension,
     find_ibans,
     trim_url,
 )
 from refold.scan.runs import Span
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Facts:
-    """What a text says that can be checked word for word, each once, in reading order."""
-
-    values: tuple[str, ...] = ()
-    """Numbers with their units, ids, URLs, e-mails, paths, versions, dates, money."""
-    quotes: tuple[str, ...] = ()
-    """Quoted strings, with their marks."""
-    errors: tuple[str, ...] = ()
-    """Error lines; of a line as long as a paragraph, the sentence."""
-    names: tuple[str, ...] = ()
-    """Identifiers in code, and proper nouns that do not merely begin a sentence."""
-    negations: tuple[str, ...] = ()
-    """Sentences that say no: what must not, never, cannot be done."""
-
-
-def extract_facts(text: str) -> Facts:
-    """Find the facts of *text*, in any language. Each occurs in it verbatim."""
-    return Facts(
-        values=tuple(dict.fromkeys(value for _, value in find_values(text))),
-        quotes=tuple(dict.fromkeys(find_quotes(text))),
-        errors=tuple(dict.fromkeys(_find_errors(text))),
-        names=tuple(dict.fromkeys(find_names(text))),
-        negations=tuple(dict.fromkeys(_find_negations(text))),
-    )
-
 
 _ZEROS: Final = (
     "0\u0660\u06f0\u07c0\u0966\u09e6\u0a66\u0ae6\u0b66\u0be6\u0c66\u0ce6\u0d66\u0de6\u0e50\u0ed0\u0f20"
@@ -246,48 +212,14 @@ def _is_long(line: str) -> bool:
     return len(line) > _LONG_LINE or len(line.encode("utf-8", "surrogatepass")) > _LONG_LINE
 
 
-def _find_errors(text: str) -> Iterator[str]:
+def find_errors(text: str) -> Iterator[str]:
+    """Yield every error line; of a line as long as a paragraph, the sentence."""
     if _FAILURE.search(text.lower()):
         for line in text.split("\n"):
             for part in pieces(line) if _is_long(line) else (line,):
                 lower = part.lower()
                 if _FAILURE.search(lower) and not _NO_FAILURE.search(lower):
                     yield part.strip()
-
-
-NAME: Final = re.compile(
-    rf"(?<![\w])(?:(?P<code>(?:{PASCAL}|{CAMEL}|{SNAKE})(?![\w]))"
-    rf"|[{UPPER}][{LOWER}]++(?![\w])(?:[ -][{UPPER}][{LOWER}]++(?![\w]))*+)"
-)
-"""An identifier, or capitalized words in a row; a word that goes on otherwise ends the row.
-
-Were it to undo the row, the row would be tried again from each of its words.
-"""
-_BEFORE_NAME: Final = 4
-"""Where the end of a sentence, or a bullet, before a name is looked for."""
-_STARTS: Final = ".!?:;…。！？\n\r\t\"'“”«»„‘([{*#>|•-–—=→⇒`/\\@_0123456789"
-
-
-_HYPHENS: Final = ("\u2010", "\u2011")
-"""With one of these a word goes on: Follow-ups."""
-
-
-def find_names(text: str) -> Iterator[str]:
-    """Yield identifiers, then proper nouns; where nouns have capitals, only those of two words."""
-    proper: list[str] = []
-    for found in NAME.finditer(text):
-        if found["code"]:
-            yield found[0]
-            continue
-        name = found[0]
-        before = text[max(0, found.start() - _BEFORE_NAME) : found.start()].rstrip(" ")
-        if not before or before[-1] in _STARTS:  # a capital that may be due to the place
-            name = name.partition(" ")[2]
-        follows = text[found.end() : found.end() + 2].strip()
-        if len(name) > 2 and not follows.isdigit() and follows[:1] not in _HYPHENS:
-            proper.append(name)
-    many = len(proper) * 7 > text.count(" ")
-    yield from (name for name in proper if " " in name or not many)
 
 
 _NO_WORDS: Final = (
@@ -319,11 +251,3 @@ def find_no(lower: str) -> list[re.Match[str]]:
     if found and _PORTUGUESE.search(lower):  # there, "no" means "in the"
         return [word for word in found if word[0] != "no"]
     return found
-
-
-def _find_negations(text: str) -> Iterator[str]:
-    """Yield each sentence that negates."""
-    if _NO.search(text.lower()):
-        for piece in pieces(text):
-            if find_no(piece.lower()):
-                yield piece

@@ -138,26 +138,7 @@ def restore(
     """
     items = _items_of(messages)
     leaves = _Leaves(source, max_messages, len(items), len(items))
-    expanded, used = 0, set[str]()
-    for _ in range(_ROUNDS):
-        trail = _trail_of(items, conversation)
-        leaves.missing.update(dict.fromkeys(trail.read(source.get)))
-        top = trail.known[-1][1] if trail.known else ""
-        if not top or top in used:
-            break
-        used.add(top)
-        at = {stand.place: stand.fold for stand in trail.stands}
-        end = trail.known[-1][0]
-        settled = (end, trail.looked)
-        items, count = _expand(items, at, leaves, settled=settled, partial=partial)
-        expanded += count
-        if trail.looked == ALL:
-            break
-    if conversation is not None:
-        trail = _trail_of(items, conversation)
-        at = _find_edited(items, trail.scope, leaves, by_handle=edited)
-        items, count = _expand(items, at, leaves, settled=(-1, ALL), partial=partial)
-        expanded += count
+    items, expanded, is_known = _unfold(items, leaves, conversation, edited, partial)
     marked = [item for item in items if item.known == NOTHING and item.said.is_marked]
     return UncompressResult(
         messages=[clone_message(item.wire) for item in items],
@@ -165,9 +146,38 @@ def restore(
         messages_passthrough=len(messages) - expanded,
         missing_ids=list(leaves.missing),
         unknown=_find_unknown(marked, items, conversation, leaves),
-        is_known=bool(used) or expanded > 0,
+        is_known=is_known,
         places=tuple([item.place for item in items]),
     )
+
+
+def _unfold(
+    items: list[_Item], leaves: _Leaves, conversation: str | None, edited: bool, partial: bool
+) -> tuple[list[_Item], int, bool]:
+    """Put back all that is known of a view, and of what was a view below it.
+
+    Also returns how many stand-ins that were, and whether anything was known.
+    """
+    expanded, used, is_done = 0, set[str](), False
+    for _ in range(_ROUNDS):
+        trail = _trail_of(items, conversation)
+        lost = [] if is_done else trail.read(leaves.source.get)
+        leaves.missing.update(dict.fromkeys(lost))
+        end, top = trail.known[-1] if trail.known else (-1, "")
+        if top and top not in used:
+            used.add(top)
+            at = {stand.place: stand.fold for stand in trail.stands}
+            is_done = trail.looked == ALL
+        else:
+            end, trail.looked = -1, ALL
+            at = _find_edited(items, trail.scope, leaves, by_handle=edited) if conversation else {}
+        if not at:
+            break
+        items, count = _expand(items, at, leaves, settled=(end, trail.looked), partial=partial)
+        expanded += count
+        if not top and not count:
+            break
+    return items, expanded, bool(used) or expanded > 0
 
 
 def _items_of(messages: Iterable[Wire]) -> list[_Item]:
@@ -333,21 +343,10 @@ def originals_in_view(
 
     A stand-in of which nothing is left is yielded in the place of what is missing.
     """
-    items = _items_of(messages)
+    given = _items_of(messages)
     shown = {id(message) for message in messages}
-    used: set[str] = set()
-    leaves = _Leaves(source, None, len(items), len(items))
-    while True:
-        trail = _trail_of(items, conversation)
-        trail.read(source.get)
-        top = trail.known[-1][1] if trail.known else ""
-        if not top or top in used:
-            break
-        used.add(top)
-        at = {stand.place: stand.fold for stand in trail.stands}
-        items, _ = _expand(items, at, leaves, partial=True)
-        if trail.looked == ALL:
-            break
+    leaves = _Leaves(source, None, len(given), len(given))
+    items, _, _ = _unfold(given, leaves, conversation, edited=False, partial=True)
     for number, item in enumerate(items):
         yield Original(number, id_of(item.wire) or "", item.wire, id(item.wire) in shown)
 

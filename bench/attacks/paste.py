@@ -36,7 +36,7 @@ class Talk:
     """One conversation: what was said, and what is shown of it."""
 
     def __init__(self, way: str, seed: str) -> None:
-        self.random = Random(f"copies/{way}/{seed}")
+        self.random = Random(f"paste/{way}/{seed}")
         self.way = way
         self.name = self.random.choice((None, "desk"))
         self.store = self.random.choice((None, MemoryStore(), MemoryStore()))
@@ -45,6 +45,8 @@ class Talk:
         self.view: list[Wire] = []
         self.session: Session[Wire] | None = None
         self._dress = self.random.choice(("id", "metadata", "none", "both", "mixed"))
+        self._count = 0
+        """Messages that were made: ids are never given twice."""
         self._shown: list[tuple[Wire, int]] = []
         """Stand-ins that were shown, and how much had been said then."""
         made = reports if self.random.random() < 0.5 else _short_errands
@@ -52,9 +54,9 @@ class Talk:
 
     def _say(self, messages: list[Wire]) -> None:
         """Add messages at the end, dressed like all the others."""
-        start = len(self.said)
-        for number, message in enumerate(messages, start):
-            dress = self._dress
+        for message in messages:
+            self._count += 1
+            number, dress = self._count, self._dress
             if dress == "mixed":
                 dress = self.random.choice(("id", "metadata", "none", "both"))
             dressed = dict(message)
@@ -170,4 +172,4 @@ def run(scale: float, seed: int) -> Area:
             talk = Talk(way, f"{seed}/{number}")
             check.record(_is_broken(talk), f"conversation {number}: {talk.view!r}")
         checks.append(check)
-    return Area("copies", checks)
+    return Area("paste", checks)

@@ -1,4 +1,4 @@
-"""Killed at any time: whatever was shown unfolds, whatever was saved goes on."""
+"""Killed at any time, two writers in one store: what was shown unfolds, what was saved goes on."""
 
 from __future__ import annotations
 
@@ -20,33 +20,41 @@ _LENGTH = 400
 
 
 def run(scale: float, seed: int) -> Area:
-    """Kill processes that talk, each into a store of its own."""
+    """Kill processes that talk, two into one store."""
     rng = random.Random(seed)
     shown = Check("what was shown unfolds")
     saved = Check("what was saved goes on")
     for _ in range(max(2, int(200 * scale))):
         with tempfile.TemporaryDirectory() as folder:
-            conversation = rng.randrange(1_000_000)
-            _kill_one(Path(folder), conversation, rng)
-            _look(Path(folder), conversation, shown, saved)
-    return Area("kills", [shown, saved])
+            talks = [rng.randrange(1_000_000) for _ in range(2)]
+            talks[1] = rng.choice(talks)  # the same one, half of the time
+            homes = [Path(folder) / str(number) for number in range(2)]
+            _kill_both(homes, talks, rng)
+            for home, conversation in zip(homes, talks, strict=True):
+                _look(home, conversation, shown, saved)
+    return Area("crash", [shown, saved])
 
 
-def _kill_one(folder: Path, conversation: int, rng: random.Random) -> None:
-    """Let a process talk, and kill it some time after it has begun."""
-    command = [sys.executable, "-m", "attacks.kills", str(folder), str(conversation)]
-    with subprocess.Popen(command, cwd=Path(__file__).parent.parent) as child:
-        deadline = time.monotonic() + 60
-        while not (folder / "shown").exists() and time.monotonic() < deadline:
-            time.sleep(0.005)
+def _kill_both(homes: list[Path], talks: list[int], rng: random.Random) -> None:
+    """Let two processes talk, and kill them some time after they have begun."""
+    children: list[subprocess.Popen[bytes]] = []
+    for home, conversation in zip(homes, talks, strict=True):
+        home.mkdir()
+        command = [sys.executable, "-m", "attacks.crash", str(home), str(conversation)]
+        children.append(subprocess.Popen(command, cwd=Path(__file__).parent.parent))
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and not all((home / "shown").exists() for home in homes):
+        time.sleep(0.005)
+    for child in children:
         time.sleep(rng.random() * 0.5)
         child.kill()
+        child.wait()
 
 
 def _look(folder: Path, conversation: int, shown: Check, saved: Check) -> None:
     """See what is left."""
     messages = talk(random.Random(conversation), _LENGTH, chars=300)
-    with SqliteStore(folder / "store.db") as store:
+    with SqliteStore(folder.parent / "store.db") as store:
         note = _read(folder / "shown")
         told = messages[: note["told"]]
         is_whole = uncompress(note["view"], store).messages == told
@@ -71,7 +79,7 @@ def _note(path: Path, what: dict[str, Any]) -> None:
 
 def _talk(folder: Path, conversation: int) -> None:
     """Be the process that is killed: note each view that it has got, and each key."""
-    with SqliteStore(folder / "store.db") as store:
+    with SqliteStore(folder.parent / "store.db") as store:
         session = Session(token_budget=_BUDGET, store=store)
         messages = talk(random.Random(conversation), _LENGTH, chars=300)
         for told, message in enumerate(messages, 1):

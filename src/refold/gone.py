@@ -16,6 +16,7 @@ GONE_OPTIONS: Final[Mapping[str, str]] = MappingProxyType(
         "entropy_scorer": "give a summarizer; sentences are scored by their content",
         "entropy_scorer_mode": "give a summarizer; sentences are scored by their content",
         "ml_token_classifier": "give a summarizer: its answers are checked",
+        "mode": "say it in system_prompt",
         "price_per_million_input": "multiply usage.input_tokens of the report by your price",
         "price_per_million_output": "multiply usage.output_tokens of the report by your price",
         "recursive": "uncompress() unfolds everything, however often it was folded",

@@ -56,7 +56,6 @@ def test_choices_reach_the_prompt() -> None:
     model = Model("short")
     summarizer = create_summarizer(
         model,
-        mode="aggressive",
         max_response_tokens=40,
         system_prompt="You know botany.",
         preserve_terms=("plants",),
@@ -64,7 +63,7 @@ def test_choices_reach_the_prompt() -> None:
     summarize(summarizer, ask(must_keep=("v1.2",)))
     [prompt] = model.prompts
     assert prompt.startswith("You know botany.")
-    assert "20 tokens" in prompt
+    assert "40 tokens" in prompt
     assert "and plants." in prompt
     assert "\nv1.2\n" in prompt
     assert "word for word" in prompt

@@ -57,7 +57,6 @@ def test_a_good_answer() -> None:
 
 def test_what_was_chosen_is_sent() -> None:
     _, asked = answer_to(
-        mode="aggressive",
         temperature=0,
         thinking_tokens=1000,
         extra_body={"seed": 7},
@@ -67,9 +66,9 @@ def test_what_was_chosen_is_sent() -> None:
     )
     assert asked.body["temperature"] == 0
     assert asked.body["seed"] == 7
-    assert asked.body["max_tokens"] == 2 * 25 + 64 + 1000
+    assert asked.body["max_tokens"] == 2 * 50 + 64 + 1000
     assert asked.system.startswith("You know botany.\n\n")
-    assert "terse bullet points in under 25 tokens" in asked.system
+    assert "in under 50 tokens" in asked.system
     assert asked.headers["authorization"] == "Bearer sk-mine"
 
 
@@ -180,7 +179,7 @@ def test_openai_itself_gets_the_new_name_and_room_to_think() -> None:
 def test_repr_and_version() -> None:
     summarizer = OpenAISummarizer("gpt-5-mini", api_key="sk-secret")
     assert repr(summarizer) == "OpenAISummarizer('gpt-5-mini')"
-    assert summarizer.version.startswith("openai:gpt-5-mini:normal-")
+    assert summarizer.version.startswith("openai:gpt-5-mini:")
     assert isinstance(summarizer, Summarizer)
 
 
@@ -206,7 +205,6 @@ def test_no_sdk(monkeypatch: pytest.MonkeyPatch) -> None:
             lambda: OpenAISummarizer("m", api_key="k", thinking_tokens=-1),
             "thinking_tokens must be a whole number, 0 or more; got -1",
         ),
-        (lambda: OpenAISummarizer("m", api_key="k", mode="brief"), "mode must be one of"),  # type: ignore[arg-type]
     ],
 )
 def test_what_can_never_work(build: Callable[[], object], message: str) -> None:

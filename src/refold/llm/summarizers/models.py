@@ -21,7 +21,6 @@ from refold.llm.summarizers.base import (
     Usage,
 )
 from refold.llm.summarizers.prompt import (
-    Mode,
     Prompt,
     PromptOptions,
     PromptWriter,
@@ -60,7 +59,6 @@ class CallSummarizer:
 def create_summarizer(
     call: TextFunction,
     *,
-    mode: Mode = "normal",
     max_response_tokens: int = 300,
     system_prompt: str = "",
     preserve_terms: Iterable[str] = (),
@@ -68,7 +66,7 @@ def create_summarizer(
     """Make a summarizer of *call*, a function (async or not) from a prompt to a model's answer."""
     if not callable(call):
         raise ConfigError(f"call must be a function from prompt to answer, got {call!r}")
-    writer = PromptWriter(mode, max_response_tokens, system_prompt, preserve_terms)
+    writer = PromptWriter(max_response_tokens, system_prompt, preserve_terms)
     return CallSummarizer(call, writer)
 
 

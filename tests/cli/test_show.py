@@ -185,9 +185,17 @@ def test_retrieve_brings_a_part_of_it(refold: Refold, file: Path) -> None:
     whole = refold("retrieve", handle, "small.json").out.decode().splitlines()
     part = refold("retrieve", handle, "small.json", "--lines", "3-5").out.decode().splitlines()
     assert part == whole[2:5]
-    found = refold("retrieve", handle, "small.json", "--search", "QUEUE_7.").out.decode()
-    assert "queue_7." in found
-    assert len(found.splitlines()) < len(whole)
+
+
+def test_retrieve_answers_a_question(refold: Refold, file: Path) -> None:
+    refold("compress", file, *BUDGET, "--json", "-o", "small.json")
+    found = refold("retrieve", "small.json", "--query", "what about queue_7?").out.decode()
+    assert found.startswith("[message ")
+    assert "queue_7" in found
+    assert len(found) < 10_000
+    assert refold("retrieve", "small.json", "--query", "zeppelins").code == 3
+    assert refold("retrieve", "kdbfq", "small.json", "--query", "queue_7").code == 2
+    assert refold("retrieve").code == 2
 
 
 def test_retrieve_from_a_store_under_a_name(refold: Refold, file: Path) -> None:

@@ -65,6 +65,6 @@ def next_step(shell: str, tools: Sequence[str], results: Sequence[str]) -> Call 
     retrieve = next((tool for tool in tools if tool.endswith(_RETRIEVE)), "")
     handles = _HANDLE.findall(results[_ASKED])
     if not found and retrieve and handles and len(results) == LOGS:
-        return Call(retrieve, {"handle": handles[-1], "search": f"00:{_SECOND}"})
+        return Call(retrieve, {"handle": handles[-1], "lines": f"{_SECOND}-{_SECOND + 4}"})
     refused = sorted({name for text in results for name in _ERROR.findall(text)})
     return Answer(f"refused: {', '.join(refused)}; request {found[0] if found else 'unknown'}")

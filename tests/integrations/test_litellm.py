@@ -240,5 +240,5 @@ def test_litellms_own_proxy_sends_folded_messages(tmp_path: Path) -> None:
     with SqliteStore(tmp_path / "originals.db") as store:
         refold = RefoldLogger(store=store, token_budget=1_500)  # after the proxy has ended
         refold.fold(chat_history(), "gpt-5")
-        ask = {"handle": found[1], "search": "took 250 ms"}
-        assert "took 250 ms" in refold.retrieve(ask, chat_history())
+        assert refold.retrieve({"handle": found[1]}, chat_history()).startswith("[original")
+        assert "took 250 ms" in refold.retrieve({"query": "took 250 ms"}, chat_history())

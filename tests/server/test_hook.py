@@ -53,7 +53,7 @@ def hook(store: Path, tool: str, output: Any, profile: str = "lossless", most: i
 
 def fetch(store: Path, shown: str) -> str:
     with SqliteStore(store, read_only=True) as kept:
-        tool = retrieve_tool(kept, max_chars=1_000_000)
+        tool = retrieve_tool(kept, max_tokens=1_000_000)
         return tool.call({"handle": shown.rstrip().rsplit("\n", 1)[-1]}).split("\n", 1)[1]
 
 

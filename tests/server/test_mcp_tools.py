@@ -40,7 +40,7 @@ def test_the_store_may_be_an_address(tmp_path: Path, monkeypatch: pytest.MonkeyP
     answer = json.loads(run_hook(source, store=store, profile="standard", max_tokens=1_000))
     handle = handle_in(answer["hookSpecificOutput"]["updatedToolOutput"])
     with closing(Tools(store)) as tools:
-        assert log()[:7_000] in tools.retrieve({"handle": handle})
+        assert log()[:3_000] in tools.retrieve({"handle": handle})
         assert tools.stats()["retrieved"] == 1
 
 
@@ -48,13 +48,13 @@ def test_what_the_hook_has_shortened_can_be_fetched(path: Path, tools: Tools) ->
     source = io.BytesIO(event("mcp__ci__log", log()))
     answer = json.loads(run_hook(source, store=path, profile="standard", max_tokens=1_000))
     handle = handle_in(answer["hookSpecificOutput"]["updatedToolOutput"])
-    whole = tools.retrieve({"handle": handle})
-    assert log()[:7_000] in whole
-    assert ERROR in tools.retrieve({"handle": handle, "search": "refused"})
+    assert log()[:3_000] in tools.retrieve({"handle": handle})
+    assert ERROR in tools.retrieve({"handle": handle, "lines": "100-"})
+    assert "a query needs the conversation" in tools.retrieve({"query": "refused"})
     assert tools.retrieve({"handle": handle, "lines": "2-2"}).split("\n")[1:] == [
         log().split("\n")[1]
     ]
-    assert tools.stats()["retrieved"] == 3
+    assert tools.stats()["retrieved"] == 4
     assert tools.stats()["tokens_saved"] > 0
 
 
@@ -89,7 +89,9 @@ def test_a_conversation_is_folded_and_each_handle_leads_back(path: Path) -> None
     shown = next(m["content"] for m in folded["messages"] if "#" in m["content"])
     asked = {"handle": shown[shown.index("#") :].split("]")[0]}
     with closing(Tools(path)) as later:
-        assert "request" in later.retrieve({**asked, "conversation": folded["conversation"]})
+        named = {"conversation": folded["conversation"]}
+        assert "request" in later.retrieve({**asked, **named})
+        assert "connection refused" in later.retrieve({"query": "connection refused", **named})
         assert "there is no original" in later.retrieve(asked)
         assert "there is no original" in later.retrieve({**asked, "conversation": "0" * 32})
 

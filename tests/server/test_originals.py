@@ -41,7 +41,7 @@ def test_a_short_handle_leads_to_what_was_sent_folded(tmp_path: Path) -> None:
         enter_shown(store, folded, conversation()[-1])
     with closing(Tools(path)) as tools:
         for spelled in (handle, handle[1:], shown):
-            assert ERROR in tools.retrieve({"handle": spelled, "search": "refused"})
+            assert ERROR in tools.retrieve({"handle": spelled, "lines": "100-"})
 
 
 def test_originals_that_share_a_handle_are_all_found() -> None:

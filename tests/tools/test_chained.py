@@ -87,7 +87,7 @@ def test_a_model_gets_the_original_and_not_a_shorter_one(name: str | None, limit
         context_limit=limit, reserve_output_tokens=0, store=store, conversation=name
     )
     view = window.fit(manager.view(messages)).messages
-    tool = retrieve_tool(store, messages=view, conversation=name, max_chars=1_000_000)
+    tool = retrieve_tool(store, messages=view, conversation=name, max_tokens=1_000_000)
     handles = HANDLE.findall(json.dumps(view))
     assert handles
     for handle in handles:
@@ -145,7 +145,7 @@ def check(layers: Sequence[tuple[Layer, int]], name: str | None, *, ids: bool) -
     for layer, budget in layers:
         view = layer([dict(message) for message in view], store, name, budget)
         assert uncompress(view, store, conversation=name).messages == messages
-        tool = retrieve_tool(store, messages=view, conversation=name, max_chars=1_000_000)
+        tool = retrieve_tool(store, messages=view, conversation=name, max_tokens=1_000_000)
         for handle in HANDLE.findall(json.dumps(view)):
             _, _, answer = tool.call({"handle": handle}).partition("\n")
             assert PROSE * 6 in answer

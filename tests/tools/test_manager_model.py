@@ -241,11 +241,11 @@ def test_c21_originals_by_handle() -> None:
     cm.compress(messages)
     view = cm.view(messages)
     handles = [re.search(r"#(\w+)\]", view[n]["content"]) for n in (2, 4)]
-    tool = retrieve_tool(store)
+    tool = retrieve_tool(store, max_tokens=100_000)
     for number, handle in enumerate(handles):
         assert handle is not None
         assert result_text(number) in tool.call({"handle": handle[1]})
-        assert f"{1000 + number}" in tool.call({"handle": handle[1], "search": "case number"})
+        assert f"{1000 + number}" in tool.call({"handle": handle[1]})
 
 
 def test_c21_json_can_be_fetched_by_the_handle_that_is_shown() -> None:
@@ -256,7 +256,7 @@ def test_c21_json_can_be_fetched_by_the_handle_that_is_shown() -> None:
     assert report.items[0].by == "engine", report.items
     handles = re.findall(r"#([a-z]{8,})", messages[1]["compressed_content"])
     assert len(handles) == 1, "no mark has a handle that nobody can fetch"
-    assert rows in retrieve_tool(store, max_chars=100_000).call({"handle": handles[0]})
+    assert rows in retrieve_tool(store, max_tokens=100_000).call({"handle": handles[0]})
 
 
 def test_c21_a_broken_store_leaves_the_original() -> None:

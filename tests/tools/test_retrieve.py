@@ -18,7 +18,6 @@ from refold import ConfigError, MemoryStore, Result, SqliteStore, StoreError
 from refold.messages.provenance import Behind
 from refold.messages.wire import digest
 from refold.tools.retrieve import RetrieveTool, retrieve_tool
-from refold.tools.text_store import search_lines
 from refold.tools.tool import ToolCompressor
 from tests.classic import Session, compress
 from tests.conversation.driving import PROSE
@@ -172,61 +171,53 @@ def test_a_range_of_lines(lines: str, first: int, last: int) -> None:
     assert f"; lines {first}-{last}]" in answer
 
 
-def test_a_search_gives_lines_with_numbers_and_neighbours() -> None:
-    answer = mapping_tool(LOG).call({"handle": "m1", "search": "failed BADLY", "lines": "1-150"})
-    assert "; 2 lines contain 'failed BADLY']" in answer
-    assert body(answer) == (
-        "6- step 6: ok\n7: step 7: FAILED badly\n8- step 8: ok\n--\n"
-        "106- step 106: ok\n107: step 107: FAILED badly\n108- step 108: ok"
-    )
-    assert "; 0 lines contain 'nowhere']\n" in mapping_tool(LOG).call(
-        '{"handle":"m1","search":"nowhere"}'
-    )
+def test_a_query_searches_all_that_was_said() -> None:
+    messages = talk()
+    messages[3]["content"] = f"{PROSE * 3}\nThe anvil is in the northern bay.\n{PROSE * 3}"
+    result, store = compress(messages), MemoryStore()
+    named = compress(messages, store=store, conversation="ann")
+    for tool in (
+        retrieve_tool(result),
+        retrieve_tool(store, messages=named.messages, conversation="ann"),
+    ):
+        answer = tool.call({"query": "Where is the anvil?"})
+        assert answer.startswith("[message 4, result of read {}]\n")
+        assert "The anvil is in the northern bay." in answer
+    other = retrieve_tool(store, conversation="bob")
+    assert "northern" not in other.call({"query": "anvil"})
 
 
-def test_long_lines_are_shown_around_what_was_found() -> None:
-    text, hits = search_lines(["x" * 5_000 + "needle" + "y" * 5_000], "NEEDLE", 1)
-    assert (text, hits) == (f"1: …{'x' * 200}needle{'y' * 200}…", 1)
+def test_a_query_without_a_conversation_says_what_is_missing() -> None:
+    answer = retrieve_tool(MemoryStore()).call({"query": "anvil"})
+    assert answer.startswith("[retrieve_original: a query needs the conversation")
 
 
-@given(st.text(max_size=200), st.integers(1, 90), st.data())
-def test_answers_are_exact_pieces_of_the_text(text: str, most: int, data: st.DataObject) -> None:
-    tool = mapping_tool(text, max_chars=most)
-    gathered, start = "", 0
-    while True:
-        answer = tool.call({"handle": "m1", "start": start})
-        more = re.search(
-            r"\n\[chars \d+-\d+ of \d+; for more call again with start=(\d+)\]\Z", answer
-        )
-        piece = body(answer[: more.start()] if more else answer)
-        assert len(piece) <= most
-        assert piece or more is None
-        assert text[start:].startswith(piece)
-        gathered += piece
-        if more is None:
+@given(st.lists(st.text("ab \r漢", max_size=9), min_size=1, max_size=40), st.integers(9, 60))
+def test_answers_are_whole_lines_and_together_the_text(lines: list[str], most: int) -> None:
+    tool = mapping_tool("\n".join(lines), max_tokens=most)
+    gathered: list[str] = []
+    while len(gathered) < len(lines):
+        answer = tool.call({"handle": "m1", "lines": f"{len(gathered) + 1}-"})
+        shown = body(answer)
+        more = re.search(r"\n\[for more ask for lines \"(\d+)-\" of \d+\]\Z", shown)
+        gathered += (shown[: more.start()] if more else shown).split("\n")
+        assert more is None or int(more[1]) == len(gathered) + 1
+    assert gathered == lines
+    assert body(mapping_tool("\n".join(lines)).call("m1")) == "\n".join(lines)
+
+
+def test_a_line_that_is_longer_than_an_answer_counts_as_several() -> None:
+    tool = mapping_tool("x" * 50_000, max_tokens=500)
+    gathered, first = "", 1
+    for _ in range(100):
+        answer = body(tool.call({"handle": "m1", "lines": f"{first}-"}))
+        shown, _, more = answer.partition("\n[for more ask for lines ")
+        assert len(shown) < 8_000
+        gathered += shown.replace("\n", "")
+        first += shown.count("\n") + 1
+        if not more:
             break
-        start = int(more[1])
-    assert gathered == text
-    first = data.draw(st.integers(1, text.count("\n") + 1))
-    whole = mapping_tool(text).call({"handle": "m1", "lines": f"{first}-"})
-    assert body(whole) == "\n".join(text.split("\n")[first - 1 :])
-
-
-@given(st.lists(st.text("abB \r", max_size=6), min_size=1), st.text("abB", min_size=1, max_size=3))
-def test_every_line_that_contains_it_is_found(lines: list[str], wanted: str) -> None:
-    shown, hits = search_lines(lines, wanted, 1)
-    found = {n: line for n, line in enumerate(lines, 1) if wanted.lower() in line.lower()}
-    assert hits == len(found)
-    assert {int(s.split(":")[0]) for s in shown.split("\n") if re.match(r"\d+:", s)} == set(found)
-    assert all(f"{n}: {line}" in shown for n, line in found.items())
-
-
-def test_the_bound_holds_whatever_the_model_wants() -> None:
-    tool = mapping_tool("x" * 50_000)
-    for wanted in (10**8, "99999", -3, None, "many", 20):
-        answer = tool.call({"handle": "m1", "max_chars": wanted})
-        assert len(body(answer)) < 8_100
-        assert "for more call again with start=" in answer
+    assert gathered == "x" * 50_000
 
 
 def test_an_unknown_handle_names_near_ones() -> None:
@@ -281,13 +272,16 @@ class BrokenStore:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ({}, "which original"),
-        ({"handle": ""}, "which original"),
-        ({"handle": 3}, "which original"),
+        ({}, "what is wanted?"),
+        ({"handle": ""}, "what is wanted?"),
+        ({"handle": "m1", "query": "two"}, "what is wanted?"),
+        ({"query": "two", "lines": "1-2"}, "lines go with a handle"),
+        ({"handle": "m1", "search": "two"}, "there is no 'search': give a query"),
+        ({"handle": 3}, "there is no original 3"),
         ({"handle": "m1", "lines": "all of them"}, "lines must be a range"),
         ({"handle": "m1", "lines": "70-80"}, "there are no lines 70-80; it has 2]"),
         ({"handle": "m1", "lines": "8-3"}, "there are no lines 8-3; it has 2]"),
-        ("", "which original"),
+        ("", "what is wanted?"),
         ("[1, 2]", "there is no original"),
         ("x" * 100_000, "there is no original"),
     ],
@@ -304,7 +298,7 @@ def test_a_broken_store_is_told() -> None:
 
 @given(
     st.dictionaries(
-        st.sampled_from(("handle", "lines", "search", "start", "max_chars")),
+        st.sampled_from(("query", "handle", "lines", "start")),
         st.text(max_size=9) | st.integers() | st.none() | st.lists(st.integers(), max_size=2),
     )
     | st.text(max_size=30)
@@ -337,8 +331,7 @@ def test_the_schema_is_valid_for_the_vendors() -> None:
         inner = schema.get("function", schema)
         parameters = inner.get("parameters") or inner["input_schema"]
         assert inner["name"] == "fetch"
-        assert set(parameters["properties"]) == {"handle", "lines", "search", "start", "max_chars"}
-        assert parameters["required"] == ["handle"]
+        assert set(parameters["properties"]) == {"query", "handle", "lines"}
 
 
 @pytest.mark.parametrize(
@@ -347,7 +340,7 @@ def test_the_schema_is_valid_for_the_vendors() -> None:
         (3, {}, "source must be a Result, mapping or store"),
         ({}, {"name": "no spaces"}, "name must be"),
         ({}, {"style": "gemini"}, "style must be one of"),
-        ({}, {"max_chars": 0}, "max_chars must be a whole number"),
+        ({}, {"max_tokens": 0}, "max_tokens must be a whole number"),
     ],
 )
 def test_what_can_never_work_is_refused(source: Any, choices: dict[str, Any], said: str) -> None:
@@ -366,19 +359,14 @@ def test_handles_are_the_same_in_every_run() -> None:
     [10**5000, -(10**5000), [10**5000], True, 2.5, None, "9" * 5000],
     ids=["huge", "far below", "in a list", "true", "half", "none", "text"],
 )
-@pytest.mark.parametrize("name", ["lines", "search", "start", "max_chars"])
+@pytest.mark.parametrize("name", ["lines", "query", "handle"])
 def test_any_number_is_answered(name: str, number: object) -> None:
-    answer = mapping_tool(LOG).call({"handle": "m1", name: number})
+    answer = mapping_tool(LOG).call({name: number})
     assert answer.startswith("[")
     assert len(answer) < 20_000
 
 
-@pytest.mark.parametrize("name", ["lines", "search"])
+@pytest.mark.parametrize("name", ["lines", "query"])
 def test_a_number_that_nobody_can_spell_is_named(name: str) -> None:
     answer = mapping_tool(LOG).call({"handle": "m1", name: 10**5000})
     assert f"{name} must be a text" in answer
-
-
-def test_case_does_not_matter_in_any_script() -> None:
-    for wanted, line in (("ΟΔΟΣ", "η οδος εδώ"), ("straße", "die STRAßE"), ("İz", "x İZ y")):
-        assert search_lines([line], wanted, 1)[1] == 1

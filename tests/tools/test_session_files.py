@@ -143,7 +143,7 @@ def test_a_model_reads_the_original_of_a_record(make: Make, inside: str) -> None
         context_limit=1_600, reserve_output_tokens=0, store=store, low_water=1.0
     )
     shown = window.fit(make(8)).messages
-    tool = retrieve_tool(store, messages=shown, max_chars=100_000)
+    tool = retrieve_tool(store, messages=shown, max_tokens=100_000)
     handles = re.findall(r"#([a-z]{5,36})", json.dumps(shown))
     answers = [tool.call({"handle": handle}) for handle in handles]
     digest = next(answer for answer in answers if "[call look {" in answer)

@@ -1,9 +1,10 @@
-"""`refold retrieve`: fetch the whole text behind a stand-in by the handle that it shows."""
+"""`refold retrieve`: ask for what a fold left out, by a handle or in plain words."""
 
 from __future__ import annotations
 
 import sys
 from contextlib import ExitStack
+from dataclasses import replace
 from typing import Any, Final
 
 import click
@@ -15,7 +16,9 @@ from refold.cli.terminal import clean, quiet_option, say
 from refold.tools.retrieve import RetrieveTool, retrieve_tool
 
 _WHOLE: Final = 10**9 - 1
-"""The largest number of characters that the tool accepts."""
+"""More tokens than any text has."""
+_QUERY_TOKENS: Final = 2_000
+"""As many as an agent is shown."""
 _FOUND: Final = "[original "
 """The beginning of an answer that has the text below its first line."""
 
@@ -23,45 +26,57 @@ _EPILOG = """\b
 Examples:
   refold retrieve '#kdbfq' small.jsonl
   refold retrieve kdbfq small.jsonl --lines 120-180
-  refold retrieve kdbfq small.jsonl --search 'TimeoutError'
+  refold retrieve small.jsonl --query 'which tests timed out?'
   refold retrieve kdbfq --store all.db --conversation ann
 
 \b
 FILE is the folded file that shows the handle. Its originals are in
 --store STORE, in the file itself, or in FILE.refold.db. Without FILE, --store
 STORE is searched under the name of --conversation, or for a handle of 28
-letters."""
+letters. With --query there is no HANDLE, only FILE: the pieces of all its
+originals that fit best are shown."""
 
 
 @click.command(epilog=_EPILOG)
-@click.argument("handle")
+@click.argument("handle", required=False)
 @click.argument("file", metavar="[FILE|-]", required=False)
 @known_option
 @conversation_option
 @click.option("--lines", metavar="FIRST-LAST", help="Only these lines, such as 120-180.")
-@click.option("--search", metavar="TEXT", help="Only lines with this text, ignoring case.")
+@click.option("--query", metavar="WORDS", help="Search all that was said; give no HANDLE.")
 @out_option
 @quiet_option
 def command(
     *,
-    handle: str,
+    handle: str | None,
     file: str | None,
     store: str | None,
     conversation: str | None,
     lines: str | None,
-    search: str | None,
+    query: str | None,
     out: str | None,
     quiet: bool,
 ) -> int:
-    """Fetch the whole text behind a handle such as #kdbfq."""
-    if file is None and store is None:
+    """Fetch the whole text behind a handle such as #kdbfq, or what fits a --query."""
+    if query and file:
+        raise click.UsageError("give a HANDLE or a --query, not both")
+    if query:
+        handle, file = None, handle
+    elif handle is None:
+        raise click.UsageError("give a HANDLE, or --query WORDS")
+    if file is None and (store is None or query):
         raise click.UsageError(
             "name the folded FILE that shows the handle, or the store with --store STORE"
         )
-    asked: dict[str, Any] = {"handle": handle, "lines": lines, "search": search}
+    asked: dict[str, Any] = {"handle": handle, "lines": lines, "query": query}
     with ExitStack() as stack:
         tool = _open_tool(file, store, conversation, stack)
+        if query:
+            tool = replace(tool, max_tokens=_QUERY_TOKENS)
         answer = tool.call({name: value for name, value in asked.items() if value})
+    if query and "\n" in answer:
+        write_text(answer + "\n", out, file or STDIO)
+        return 0
     title, line_feed, text = answer.partition("\n")
     if not answer.startswith(_FOUND) or not line_feed:
         say(f"refold: {clean(answer.strip('[]'))}")
@@ -80,9 +95,9 @@ def _open_tool(
     if file is None:
         assert store is not None, "without a file there is a store"
         shared = open_known(store, stack)
-        return retrieve_tool(shared, conversation=conversation, max_chars=_WHOLE)
+        return retrieve_tool(shared, conversation=conversation, max_tokens=_WHOLE)
     document = read_document(file, conversation)
     found = open_for_preview(document, file, store, stack)
     return retrieve_tool(
-        found, messages=document.messages, conversation=conversation, max_chars=_WHOLE
+        found, messages=document.messages, conversation=conversation, max_tokens=_WHOLE
     )

@@ -55,22 +55,9 @@ class RefoldMemory(Memory):
         """Fetches originals of this memory; goes into the tools of the agent."""
         described = describe_retrieve()
 
-        async def retrieve(
-            handle: str,
-            lines: str | None = None,
-            search: str | None = None,
-            start: int | None = None,
-            max_chars: int | None = None,
-        ) -> str:
-            asked = {
-                "handle": handle,
-                "lines": lines,
-                "search": search,
-                "start": start,
-                "max_chars": max_chars,
-            }
-            given = {name: value for name, value in asked.items() if value is not None}
-            return await self._conversations.aretrieve(given, conversation=self.session_id)
+        async def retrieve(query: str = "", handle: str = "", lines: str = "") -> str:
+            asked = {"query": query, "handle": handle, "lines": lines}
+            return await self._conversations.aretrieve(asked, conversation=self.session_id)
 
         return FunctionTool.from_defaults(
             async_fn=retrieve, name=described["name"], description=described["description"]

@@ -235,8 +235,8 @@ _LEGEND: Final = (
     f"and{said_times(41)} behind a line for how often it was said. "
     f"Behind how a long argument of a call begins, {mark(SENT_WHOLE, _HANDLE)} means that it is "
     "only shown shortened here: the tool got all of it, and your next call has to say all, too. "
-    "The letters after the # of a mark are no value of the conversation but a handle with which "
-    "the whole text can be fetched; these marks are not yours to write."
+    "Whatever is left out can be asked for, in plain words or by its handle: the letters after the "
+    "# of a mark, which are no value of the conversation. These marks are not yours to write."
 )
 
 

@@ -105,6 +105,7 @@ class Tools:
         """Return an original or a part of it; errors are part of the answer."""
         add_counts(self._counts, {"retrieved": 1})
         conversation = str(arguments.get("conversation") or "")
+        arguments = {name: arguments[name] for name in arguments if name != "conversation"}
         if conversation:
             key = _VIEW + conversation
             view = self._store.get([key]).get(key, [])
@@ -185,7 +186,8 @@ _TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*+"|[\[{]|[\]}]')
 _TOO_DEEP: Final = "(nested too deeply)"
 _INSTRUCTIONS: Final = (
     "Results of tools may be shown shortened, with a mark that ends in a # and a handle. "
-    f"{RETRIEVE} returns the whole text behind a handle, some of its lines, or those with a word."
+    f"{RETRIEVE} returns the whole text behind a handle, or some of its lines; and what a folded "
+    "conversation says about a query."
 )
 
 

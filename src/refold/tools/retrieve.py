@@ -1,4 +1,6 @@
-"""The tool with which a model fetches an original by the handle that it sees in a stand-in.
+"""The tool with which a model asks for what was left out: in plain words, or by a handle.
+
+Words are searched for in the originals of the conversation, which the folded messages lead to.
 
 Handles are looked up anew at every call, so entries added since are found. `Result.verbatim` holds
 all there is to know. A store can only be asked for keys: it finds the handles of a conversation by
@@ -14,11 +16,12 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from typing import Any, Final, Literal, get_args
 
-from refold.api import find_source
+from refold.api import find_source, uncompress
 from refold.checks import check_choice, check_name, check_whole
 from refold.errors import ConfigError, RefoldError
 from refold.messages.handles import MOST_CHARS
@@ -30,6 +33,7 @@ from refold.messages.wire import digest, spell
 from refold.notation.marks import ANCHOR_CHARS, HANDLE_CHARS, legend, show_handle
 from refold.result import Result
 from refold.stores.base import Store
+from refold.tools.search import search
 from refold.tools.shapes import ToolResultRef, read_turns, texts_of
 from refold.tools.text_store import (
     TEXT_PREFIX,
@@ -47,8 +51,9 @@ _NAME: Final = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _HANDLE: Final = re.compile(rf"#((?:{ID_PREFIX})?[0-9a-z]{{6,36}})\b")
 _OWN_KEYS: Final = "refold:"  # sessions and links are not for the model
 _DESCRIPTION: Final = (
-    "Fetch the whole text behind a shortened message or tool result by its handle. "
-    f"{legend()} Give a line range or a search text to get only a part."
+    "Ask for what is left out of this conversation: with query in plain words, which brings the "
+    "pieces of all earlier messages and tool results that fit best, or with the handle of one "
+    f"shortened text, which brings all of it or some of its lines. {legend()}"
 )
 
 
@@ -62,8 +67,8 @@ class RetrieveTool:
     """The name under which the conversation was folded; nothing of another one is ever found."""
     name: str = "retrieve_original"
     style: Style = "openai"
-    max_chars: int = 8_000
-    """The most text in one answer; the model may ask for less, and for more answers."""
+    max_tokens: int = 2_000
+    """The most text in one answer; the model may ask again for more."""
 
     def __post_init__(self) -> None:
         kind = type(self.source).__name__
@@ -74,13 +79,13 @@ class RetrieveTool:
         if self.conversation is not None:
             check_name("conversation", self.conversation)
         check_choice("style", self.style, get_args(Style))
-        check_whole("max_chars", self.max_chars, least=1)
+        check_whole("max_tokens", self.max_tokens, least=1)
 
     @property
     def schema(self) -> Any:
         """The tool as the provider wants it in a request: a dict, which every SDK's types take."""
         said = {"name": self.name, "description": _DESCRIPTION}
-        parameters = _parameters(self.max_chars)
+        parameters = deepcopy(_PARAMETERS)
         match self.style:
             case "openai":
                 return {"type": "function", "function": {**said, "parameters": parameters}}
@@ -92,7 +97,10 @@ class RetrieveTool:
     def call(self, arguments: Mapping[str, Any] | str) -> str:
         """Answer a call of the model; errors go into the answer and are never raised."""
         try:
-            ask = read_ask(arguments, self.max_chars)
+            ask = read_ask(arguments, self.max_tokens)
+            if ask.query:
+                originals = originals_of(self.source, self.messages, self.conversation)
+                return search(originals, ask.query, max_tokens=self.max_tokens)
             return _Originals(self.source, self.messages, self.conversation).answer(ask)
         except RefoldError as error:
             return f"[{self.name}: {error}]"
@@ -109,11 +117,12 @@ def retrieve_tool(
     conversation: str | None = None,
     name: str = "retrieve_original",
     style: Style = "openai",
-    max_chars: int = 8_000,
+    max_tokens: int = 2_000,
 ) -> RetrieveTool:
     """Make the tool from a result, from its `verbatim`, or from a store and the folded messages.
 
-    *conversation* is the name under which they were folded, if any.
+    *conversation* is the name under which they were folded, if any; *max_tokens* is the most that
+    one answer brings. A query needs the folded messages or a mapping.
     """
     if isinstance(source, Result):
         messages = messages or source.messages
@@ -124,24 +133,34 @@ def retrieve_tool(
         conversation=conversation,
         name=name,
         style=style,
-        max_chars=max_chars,
+        max_tokens=max_tokens,
     )
 
 
-def _parameters(max_chars: int) -> dict[str, Any]:
-    text, number = {"type": "string"}, {"type": "integer"}
-    return {
-        "type": "object",
-        "properties": {
-            "handle": {**text, "description": "The handle, or the id of a message or summary."},
-            "lines": {**text, "description": 'Only these lines, such as "120-180".'},
-            "search": {**text, "description": "Only lines with this text, in any case."},
-            "start": {**number, "description": "Go on from this character of a cut answer."},
-            "max_chars": {**number, "description": f"At most so many characters, to {max_chars}."},
-        },
-        "required": ["handle"],
-        "additionalProperties": False,
-    }
+def originals_of(
+    source: Store | Mapping[str, Any], messages: Sequence[object], conversation: str | None
+) -> Sequence[object]:
+    """Return the whole conversation behind the folded *messages*, as far as it is known.
+
+    Without messages it is what a mapping holds. Raises `ConfigError` if there is neither.
+    """
+    if messages:
+        return uncompress(list(messages), source, conversation=conversation).messages
+    if isinstance(source, Mapping):
+        return [wire for wire in source.values() if isinstance(wire, Mapping) and "role" in wire]
+    raise ConfigError("a query needs the conversation; give the handle of a text instead")
+
+
+_TEXT: Final = {"type": "string"}
+_PARAMETERS: Final = {
+    "type": "object",
+    "properties": {
+        "query": {**_TEXT, "description": "What to look for, in plain words; or give a handle."},
+        "handle": {**_TEXT, "description": "The handle, or the id of a message or summary."},
+        "lines": {**_TEXT, "description": 'With a handle: only these lines, such as "120-180".'},
+    },
+    "additionalProperties": False,
+}
 
 
 class _Originals:

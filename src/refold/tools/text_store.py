@@ -6,19 +6,20 @@ import json
 import re
 import threading
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import accumulate, takewhile
 from typing import Any, Final
 
 from refold.engine import scoped
 from refold.errors import MessageError, StoreError, describe
 from refold.messages.handles import anchor_of_text
-from refold.notation.marks import ANCHOR_CHARS, GAP, HANDLE_CHARS, show_handle
+from refold.notation.marks import ANCHOR_CHARS, HANDLE_CHARS, show_handle
 from refold.notation.notes import annotate, annotate_json, note
 from refold.scan.structure import is_json
+from refold.scan.tokens.estimate import estimate_tokens
 from refold.scan.truncate import cut
-from refold.scan.view import TextView
 from refold.stores.base import Store
 
 TEXT_PREFIX: Final = "refold:text:"
@@ -27,8 +28,8 @@ _MOST: Final = 4_096
 _LINES: Final = re.compile(
     r"[\sL]*+(\d{1,9}+)\s*+(?:(-|–|:|,|\.\.|to)[\sL]*+(\d{1,9}+)?+)?+\s*+", re.I
 )
-_AROUND_CHARS: Final = 200
-"""How much of a long line is shown on either side of what was searched for."""
+_WIDE: Final = 2_000
+"""No line of an answer is longer, in characters."""
 
 
 def text_key(handle: str) -> str:
@@ -100,99 +101,72 @@ def _entry(text: str) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ask:
-    """One call: which original, and which part of it."""
+    """One call: what to look for, or which original and which of its lines."""
 
-    handle: str
+    query: str = ""
+    handle: str = ""
     first: int = 1
     last: int | None = None
-    search: str = ""
-    start: int = 0
-    max_chars: int
+    max_tokens: int
 
 
-def read_ask(arguments: Mapping[str, Any] | str, max_chars: int) -> Ask:
+def read_ask(arguments: Mapping[str, Any] | str, max_tokens: int) -> Ask:
     """Read what a model sent; a text that is not a JSON object is taken for a handle."""
     given: Any = arguments
     if isinstance(given, str):
         with suppress(ValueError, RecursionError):
             given = json.loads(given)
     given = given if isinstance(given, Mapping) else {"handle": arguments}
-    handle = given.get("handle")
-    if not isinstance(handle, str) or not handle.strip():
-        raise MessageError("which original? Give its handle, the letters after the # of its mark")
-    lines = _spelled(given, "lines") or "1-"
-    span = _LINES.fullmatch(lines)
+    asked = {name: _spelled(given, name) for name in ("query", "handle", "lines")}
+    unknown = [str(name)[:50] for name, value in given.items() if name not in asked and value]
+    if unknown:
+        raise MessageError(f"there is no {unknown[0]!r}: give a query, or a handle and its lines")
+    if bool(asked["query"]) == bool(asked["handle"]):
+        raise MessageError("what is wanted? Give a query in plain words, or one handle")
+    if asked["query"]:
+        if asked["lines"]:
+            raise MessageError("lines go with a handle, not with a query")
+        return Ask(query=asked["query"], max_tokens=max_tokens)
+    span = _LINES.fullmatch(asked["lines"] or "1-")
     if span is None:
-        raise MessageError(f'lines must be a range such as "120-180", got {lines[:50]!r}')
+        raise MessageError(f'lines must be a range such as "120-180", got {asked["lines"][:50]!r}')
     first, to, last = span.groups()
     return Ask(
-        handle=handle.strip(),
+        handle=asked["handle"],
         first=max(int(first), 1),
         last=int(last) if last else (None if to else int(first)),
-        search=_spelled(given, "search"),
-        start=_number(given.get("start"), 0),
-        max_chars=min(max(_number(given.get("max_chars"), max_chars), 1), max_chars),
+        max_tokens=max_tokens,
     )
 
 
 def _spelled(given: Mapping[str, Any], name: str) -> str:
     """Return what was given under *name* as text; a model may send a number instead."""
     try:
-        return str(given.get(name) or "")
+        return str(given.get(name) or "").strip()
     except (ValueError, RecursionError) as error:  # thousands of digits, or of brackets
         raise MessageError(f"{name} must be a text, got {describe(error)}") from error
 
 
-def _number(value: object, default: int) -> int:
-    """Return a number that can count characters, which a model may send as text."""
-    if isinstance(value, str) and value.isdecimal() and len(value) < 10:
-        value = int(value)
-    return value if type(value) is int and 0 <= value < 10**9 else default
-
-
 def select(title: str, text: str, ask: Ask) -> str:
-    """Return the lines or matches that were asked for, as much as fits into one answer."""
+    """Return the lines that were asked for, as many as fit into one answer.
+
+    In a text that does not fit, a line that is too long for an answer counts as several.
+    """
     lines = text.split("\n")
+    if estimate_tokens(text) > ask.max_tokens:
+        wide = min(_WIDE, ask.max_tokens)
+        lines = [line[at : at + wide] for line in lines for at in range(0, len(line) or 1, wide)]
     count, last = len(lines), min(ask.last or len(lines), len(lines))
     if last < ask.first:
         asked = f"{ask.first}-{ask.last or ''}"
         return f"[{title}: there are no lines {asked}; it has {count}]"
-    if ask.first > 1 or last < count:
-        title += f"; lines {ask.first}-{last}"
-        lines = lines[ask.first - 1 : last]
-    text = "\n".join(lines)
-    if ask.search:
-        text, hits = search_lines(lines, ask.search, ask.first)
-        title += f"; {hits} lines contain {shorten_line(ask.search)!r}"
-    shown = cut(text[ask.start :], ask.max_chars) or text[ask.start :][: ask.max_chars]
-    end = ask.start + len(shown)
-    more = f"\n[chars {ask.start}-{end} of {len(text)}; for more call again with start={end}]"
-    return f"[{title}]\n{shown}{more if end < len(text) else ''}"
-
-
-def search_lines(lines: Sequence[str], wanted: str, first: int) -> tuple[str, int]:
-    """Return the lines with *wanted* and their neighbours as `grep -n` does, and how many hit."""
-    needle = _caseless(wanted)
-    found = ((place, _caseless(line).find(needle)) for place, line in enumerate(lines))
-    hits = {place: start for place, start in found if start >= 0}
-    near = {place + step for place in hits for step in (-1, 0, 1)}
-    shown: list[str] = []
-    for place in sorted(near & set(range(len(lines)))):
-        if shown and place - 1 not in near:
-            shown.append("--")
-        start, size = (hits[place], len(needle)) if place in hits else (0, 0)
-        left, right = max(start - _AROUND_CHARS, 0), start + size + _AROUND_CHARS
-        text = lines[place][left:right] + (GAP if right < len(lines[place]) else "")
-        shown.append(f"{first + place}{':' if place in hits else '-'} {GAP if left else ''}{text}")
-    return "\n".join(shown), len(hits)
-
-
-def _caseless(text: str) -> str:
-    """Return *text* in one case, character by character.
-
-    `str.find` is linear in it, while a pattern that ignores case tries its text from every letter.
-    """
-    return TextView(text).lower.replace("ς", "σ")
+    prices = accumulate(estimate_tokens(line) + 1 for line in lines[ask.first - 1 : last])
+    fitting = sum(1 for price in takewhile(lambda price: price <= ask.max_tokens, prices))
+    end = ask.first - 1 + max(fitting, 1)
+    if ask.first > 1 or end < count:
+        title += f"; lines {ask.first}-{end}"
+    more = f'\n[for more ask for lines "{end + 1}-" of {count}]' if end < last else ""
+    return f"[{title}]\n" + "\n".join(lines[ask.first - 1 : end]) + more
 
 
 def say_size(text: str) -> str:

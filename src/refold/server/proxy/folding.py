@@ -36,8 +36,8 @@ from refold.server.proxy.request import Folded, FoldMode, Job, Request, store_of
 from refold.server.proxy.settings import Settings
 from refold.stores.base import Store
 from refold.tools.retrieve import retrieve_tool
+from refold.tools.search import search
 from refold.tools.shapes import find_texts
-from refold.tools.text_store import search_lines
 
 _WINDOW_SHARE: Final = 0.95
 """The share of a window that a conversation may fill. A beginning is folded anew at 80 % of that,
@@ -223,16 +223,14 @@ class Folder:
         }
 
     def original(self, tenant: str, name: str, query: str) -> str | None:
-        """Answer `GET /v1/retrieve/HASH`: the whole text, or its lines around a *query*."""
+        """Answer `GET /v1/retrieve/HASH`: the whole text, or its pieces that fit a *query*."""
         key = _ROW_KEY + name
         row = self._store_of(tenant).get([key]).get(key)
         if row is None:
             return None
-        text = "\n\n".join(found.text for found in find_texts([row]))
-        if not query:
-            return text
-        found, hits = search_lines(text.split("\n"), query, 1)
-        return found if hits else text
+        if query:
+            return search([row], query)
+        return "\n\n".join(found.text for found in find_texts([row]))
 
     def _store_of(self, tenant: str) -> Store:
         """Return the part of the store that belongs to a tenant."""

@@ -158,8 +158,6 @@ GROUPS: Final[Mapping[str, Sequence[str]]] = {
         "refold.StoreError",
         "refold.BudgetError",
         "refold.errors.AnswerError",
-        "refold.errors.SpendingError",
-        "refold.errors.CircuitOpenError",
     ),
 }
 """Every public name, in the order of the page."""

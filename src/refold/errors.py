@@ -11,8 +11,6 @@ RefoldError
 ├── BudgetError      a token budget that cannot be kept (only with `strict=True`)
 ├── AnswerError      an answer of a model that is no summary
 │   └── ToolCallError  it called a tool instead
-├── SpendingError    a spending limit for models that is reached
-├── CircuitOpenError  a model that failed too often and is not called for a while
 ├── BatchError       a batch that cannot continue
 ├── JobError         a job that failed in a worker of the proxy
 ├── WorkerLostError  a worker of the proxy that died before it answered
@@ -80,25 +78,6 @@ class AnswerError(RefoldError):
 
 class ToolCallError(AnswerError):
     """A model called a tool instead of writing a summary."""
-
-
-class SpendingError(RefoldError):
-    """The spending limit for summaries is reached.
-
-    `spent` is what was used: a `refold.llm.summarizers.Usage`.
-    """
-
-    def __init__(self, problem: str, spent: Any) -> None:
-        self.spent = spent
-        super().__init__(problem)
-
-
-class CircuitOpenError(RefoldError):
-    """The summarizer failed too often in a row and is not called for `wait_seconds`."""
-
-    def __init__(self, problem: str, wait_seconds: float) -> None:
-        self.wait_seconds = wait_seconds
-        super().__init__(problem)
 
 
 class OutputError(RefoldError):

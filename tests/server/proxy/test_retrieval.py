@@ -42,7 +42,7 @@ def ask_for_original(text: str = "", thinking: str = "", also: tuple[Call, ...] 
     """Let the model fetch the original of the first handle that it sees."""
 
     def decide(request: Request) -> Step:
-        found = re.search(r"shown #([0-9a-z]{5,})\]", json.dumps(request.messages))
+        found = re.search(r"(?:shown|part) #([0-9a-z]{5,})\]", json.dumps(request.messages))
         assert found is not None, "nothing was shortened"
         return Call(RETRIEVE, {"handle": found[1]}, text=text, thinking=thinking, also=also)
 

@@ -16,7 +16,7 @@ import pytest
 
 from refold.server.proxy.folding import Folder
 from refold.server.proxy.proxy import Proxy
-from refold.server.proxy.request import Job
+from refold.server.proxy.request import Job, without_marks
 from refold.server.proxy.settings import Settings
 from tests.patience import FOR_EVER
 from tests.server.proxy.agents import Agent
@@ -86,8 +86,11 @@ def test_a_form_that_nobody_waited_for_is_not_sent_later(
     with proxy_for(upstream, tmp_path) as proxy:
         agent.url = proxy.url
         agent.turn()
+        agent.messages = agent.messages[:-2]
+        assert agent.ask().status_code == 200, "the same once more"
     upstream.check_prefixes()
-    assert upstream.requests[-1].messages[2] == agent.messages[2]
+    for request in upstream.requests:
+        assert request.messages[2] == agent.messages[2]
 
 
 def test_a_client_that_asks_again_gets_the_same(upstream: ScriptedUpstream, tmp_path: Path) -> None:
@@ -169,6 +172,20 @@ def test_after_hundreds_of_others_it_goes_on_as_it_was(tmp_path: Path) -> None:
     talker.grow(40)
     assert talker.ask()[: len(before)] == before
     assert before[-1] != talker.messages[6]
+
+
+@pytest.mark.parametrize("is_marked_from", [0, 4])
+def test_marks_that_move_on_make_no_difference(tmp_path: Path, is_marked_from: int) -> None:
+    talker, before = Talker(tmp_path), list[Any]()
+    for number in range(6):
+        talker.grow(40)
+        *past, last = talker.messages
+        block = {"type": "text", "text": last["content"], "cache_control": {"type": "ephemeral"}}
+        is_marked = number >= is_marked_from
+        sent = talker.ask([*past, {**last, "content": [block]}] if is_marked else None)
+        assert without_marks(sent)[: len(before)] == before
+        before = without_marks(sent)
+    assert before[2] != talker.messages[2]
 
 
 def test_a_restart_is_no_reason_to_fold_anew(tmp_path: Path) -> None:

@@ -117,7 +117,7 @@ class ClientRequest:
         except (TimeoutError, StoreError) as error:
             self._stats.fault("record not read")
             _log.error("sent as it came: %s", describe_kind(error))
-        if known is None or not known.is_recorded:
+        if not (known is not None and known.is_recorded) and not self.api.is_counting(job.path):
             # The worker may still record another form, which nobody waits for.
             self._taking_back = asyncio.create_task(self._enter("take_back", job))
         return folded if known is None else replace(known, why_not=folded.why_not)

@@ -4,8 +4,8 @@ A request is recorded, before it goes out, under the name of the beginning that 
 of each new message that went out in another one, or with all that its beginning was folded into.
 Any process that finds the same beginning later finds the same forms. What was sent as it came is
 not recorded: a message that a model has answered, and of which there is no record, was sent as it
-is. A store keeps the first value that is put under a key, so a record that turns out not to be what
-went out gets a mark of its own.
+is. A store keeps the first value that is put under a key, so what went out as it came because a
+record was late gets a mark of its own.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ class Ledger:
             landed=records[folded_at]["landed"] if folded_at >= 0 else 0,
             start=folded_at + 1,
             forms={int(at): wire for record in later for at, wire in record["forms"].items()},
-            known=max(records, default=-1) + 1,
+            known=max([*records, *known[_CAME]], default=-1) + 1,
             saved=sum(record["saved"] for record in later),
             rounds={n: [Round(*r) for r in rounds] for n, rounds in known[_ROUNDS].items()},
             is_offered=any(record["is_offered"] for record in records.values()),
@@ -115,8 +115,7 @@ class Ledger:
 
     def take_back(self, beginning: str) -> None:
         """Record that a request went out with its new messages as they came."""
-        if self._store.get([_SENT + beginning]):
-            self._store.put({_CAME + beginning: True})
+        self._store.put({_CAME + beginning: True})
 
     def enter_rounds(self, beginning: str, rounds: Sequence[Round], names: tuple[str, str]) -> None:
         """Record the retrieval rounds in the answer to a request.

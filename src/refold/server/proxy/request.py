@@ -93,7 +93,7 @@ class Request:
         self.body: Any = json.loads(job.body)
         found = self.body.get(self.api.key) if isinstance(self.body, dict) else None
         self.given: list[Any] = found if isinstance(found, list) else []
-        is_marked = self.api.provider == "anthropic" and b"cache_control" in job.body
+        is_marked = self.api.provider == "anthropic" or b"cache_control" in job.body
         self.messages = without_marks(self.given) if is_marked else self.given
         self.beginnings = name_beginnings(self.messages)
         self.is_renamed = False

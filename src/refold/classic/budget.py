@@ -236,12 +236,12 @@ class Ladder:
             cuts: dict[int, str | None] = {}
             if len(fold.sources) == 1:
                 message = fold.sources[0]
-                for number, shown in enumerate(fold.texts_after):
-                    if len(shown) <= chars or number in unit.spoken:
+                for number, now in enumerate(fold.texts_after):
+                    if len(now) <= chars or number in unit.spoken:
                         continue
                     text = message.parts[number].text
                     tag = self._folder.stand_ins.beginning(message, text, chars)
-                    if tag is not None and self._tokens.count(tag) < self._tokens.count(shown):
+                    if tag is not None and self._tokens.count(tag) < self._tokens.count(now):
                         cuts[number] = tag
             cut_folds.append(_with_cuts(fold, cuts))
         return tuple(cut_folds)

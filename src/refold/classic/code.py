@@ -39,8 +39,8 @@ def fences(text: str) -> Iterator[Span]:
             if bare.startswith(opened) and not bare.strip(opened[0]):
                 yield start, done
                 opened = ""
-        elif found := _OPENING.search(text, line, done):
-            start, opened = found.start(), found["marks"] or found["late"]
+        elif opening := _OPENING.search(text, line, done):
+            start, opened = opening.start(), opening["marks"] or opening["late"]
     if opened:
         yield start, len(text)
 

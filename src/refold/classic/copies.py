@@ -33,7 +33,7 @@ class Copy(NamedTuple):
 
 def find_copies(run: Run) -> dict[int, Copy]:
     """Map the numbers of open texts to the exact copies that they may refer to."""
-    found: dict[int, Copy] = {}
+    copies: dict[int, Copy] = {}
     groups: dict[tuple[bool, str], list[Text]] = {}
     for text in run.texts if run.options.dedup else ():
         if len(text.text) >= MIN_CHARS and run.may_refer(text.message):
@@ -43,8 +43,8 @@ def find_copies(run: Run) -> dict[int, Copy]:
         target = _target(group, run) if len(group) > 1 else None
         for text in group:
             if target is not None and text.message is not target.message and run.is_open(text):
-                found[text.number] = Copy(target)
-    return found
+                copies[text.number] = Copy(target)
+    return copies
 
 
 def _target(group: Sequence[Text], run: Run) -> Text | None:
@@ -77,26 +77,26 @@ def find_near_copies(run: Run) -> dict[int, Copy]:
     if not run.options.fuzzy_dedup:
         return {}
     lines = {
-        text.number: found
+        text.number: lines_of
         for text in run.texts
         if len(text.text) >= MIN_CHARS
         and run.may_refer(text.message)
         and text.number not in run.copies
-        and len(found := normal_lines(text.text)) >= _MIN_LINES
+        and len(lines_of := normal_lines(text.text)) >= _MIN_LINES
     }
     # Rarity is known only where later texts may be looked at.
     frequency: Counter[str] = Counter()
-    for found in lines.values() if run.options.keep_duplicate == "latest" else ():
-        frequency.update(set(found))
+    for lines_of in lines.values() if run.options.keep_duplicate == "latest" else ():
+        frequency.update(set(lines_of))
     families: list[list[Text]] = []
     heads: dict[str, list[list[Text]]] = defaultdict(list)
     bags: dict[int, Counter[str]] = {}
-    for number, found in lines.items():
-        rare = _rarest(found, frequency, run.options.fuzzy_threshold)
+    for number, lines_of in lines.items():
+        rare = _rarest(lines_of, frequency, run.options.fuzzy_threshold)
         if not rare:
             continue
         text = run.texts[number]
-        bags[number] = bag_of(found)
+        bags[number] = bag_of(lines_of)
         for family in _near_families(rare, heads):
             head = family[0]
             sizes = sorted((len(text.text), len(head.text)))

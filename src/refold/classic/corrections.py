@@ -132,8 +132,8 @@ def _names_of(views: Sequence[View]) -> list[set[str]]:
         for token in tokens - known.keys():
             names: tuple[str, ...] = ()
             if not is_word(token):
-                found = _REFERENCE.findall(token[:_LONGEST_NAME].decode("latin-1"))
-                names = tuple(map(str.lower, found))
+                matches = _REFERENCE.findall(token[:_LONGEST_NAME].decode("latin-1"))
+                names = tuple(map(str.lower, matches))
             known[token] = names
         rows.append(set(chain.from_iterable([known[token] for token in tokens])))
     return rows
@@ -211,8 +211,8 @@ def _topic(view: View) -> frozenset[bytes]:
     """Return the words by which the topic of a text is told."""
     if view.text.isascii():
         return frozenset(view.plain.translate(_TOPIC_LETTERS).split()) - _SHORT_WORDS
-    found = _WORD.findall(view.text)
-    return frozenset([word.lower().encode("utf-8", "replace") for word in found])
+    matches = _WORD.findall(view.text)
+    return frozenset([word.lower().encode("utf-8", "replace") for word in matches])
 
 
 class Correction(NamedTuple):

@@ -63,8 +63,8 @@ class Detector:
 
     def finds(self, view: View) -> bool:
         """Tell whether there is at least one finding."""
-        found = self.find(view)
-        return found != () and next(iter(found), None) is not None
+        spans = self.find(view)
+        return spans != () and next(iter(spans), None) is not None
 
 
 def pattern_finder(
@@ -80,8 +80,8 @@ def pattern_finder(
         if digits and not view.has_digits:
             return
         if not needles or any(needle in text for needle in needles):
-            for found in pattern.finditer(text):
-                yield found.span()
+            for match in pattern.finditer(text):
+                yield match.span()
 
     return find
 
@@ -93,8 +93,8 @@ def _phrase_finder(*phrases: str) -> Callable[[View], Iterator[Span]]:
 
     def find(view: View) -> Iterator[Span]:
         if not firsts.isdisjoint(view.words):
-            for found in pattern.finditer(view.text):
-                yield found.span()
+            for match in pattern.finditer(view.text):
+                yield match.span()
 
     return find
 
@@ -131,14 +131,14 @@ def _latex_math(view: View) -> tuple[Span, ...]:
     text, at = view.text, 0
     if text.count("$") < 2:
         return ()
-    while found := _DOLLARS.search(text, at):
-        inside = found[1] or found[2]
+    while match := _DOLLARS.search(text, at):
+        inside = match[1] or match[2]
         # Letters that form no word ("x", "2a/b") are a formula as well.
         if _OPERATOR.search(inside) or (
             _LETTER.search(inside) and not _THREE_LETTERS.search(inside)
         ):
-            return (found.span(),)
-        at = found.end() - 1  # the sign that closed this pair may open the next one
+            return (match.span(),)
+        at = match.end() - 1  # the sign that closed this pair may open the next one
     return ()
 
 
@@ -268,8 +268,8 @@ def _reasoning_chain(view: View) -> tuple[Span, ...]:
 
 def _url(view: View) -> Iterator[Span]:
     if "://" in view.text:
-        for found in WEB_ADDRESS.finditer(view.text):
-            yield found.start(), found.start() + len(trim_url(found[0]))
+        for match in WEB_ADDRESS.finditer(view.text):
+            yield match.start(), match.start() + len(trim_url(match[0]))
 
 
 # Searching for the sign and reading back from it is linear: a long word without one costs nothing.
@@ -279,13 +279,13 @@ _LOCAL: Final = f"{string.ascii_letters}{string.digits}.+-_%"
 
 def _email(view: View) -> Iterator[Span]:
     text = view.text
-    for found in _AT_HOST.finditer(text) if "@" in text else ():
-        at = found.start()
+    for match in _AT_HOST.finditer(text) if "@" in text else ():
+        at = match.start()
         before = text[max(0, at - _MAX_LOCAL) : at]
         local = before[len(before.rstrip(_LOCAL)) :].lstrip(".-")
-        top = found[0].rpartition(".")[2]
+        top = match[0].rpartition(".")[2]
         if local and len(top) > 1 and top.isalpha():
-            yield at - len(local), found.end()
+            yield at - len(local), match.end()
 
 
 _STEPS: Final = re.compile(r"/[A-Za-z0-9_.-]++(?:/[A-Za-z0-9_.-]++)++")
@@ -294,11 +294,11 @@ _STEP_NAME: Final = f"{string.ascii_letters}{string.digits}._-~@"
 
 def _file_path(view: View) -> Iterator[Span]:
     text = view.text
-    for found in _STEPS.finditer(text) if "/" in text else ():
-        start, steps = found.start(), found[0]
+    for match in _STEPS.finditer(text) if "/" in text else ():
+        start, steps = match.start(), match[0]
         before = text[max(0, start - _MAX_STEP) : start]
         stops = len(steps) - len(steps.rstrip(".")) if not steps.endswith("/..") else 0
-        yield start - len(before) + len(before.rstrip(_STEP_NAME)), found.end() - stops
+        yield start - len(before) + len(before.rstrip(_STEP_NAME)), match.end() - stops
 
 
 _DATA_RUN: Final = membership(f"{string.ascii_letters}{string.digits}+/")
@@ -326,8 +326,8 @@ _HEX: Final = re.compile(rf"(?<![0-9a-fA-F])[0-9a-fA-F]{{{_LEAST_DATA},}}+")
 
 def _hash_or_sha(view: View) -> Iterator[Span]:
     for start, end in view.runs(_DATA_RUN, _LEAST_DATA):
-        for found in _HEX.finditer(view.text, start, end):
-            yield found.span()
+        for match in _HEX.finditer(view.text, start, end):
+            yield match.span()
 
 
 _FRAME: Final = re.compile(
@@ -353,11 +353,11 @@ _COUNTS: Final = re.compile(
 def _http_error(view: View) -> Iterator[Span]:
     words = view.words
     if b"http" in words:
-        for found in _PROTOCOL.finditer(view.lower):
-            yield found.span()
-    for found in _STATUS.finditer(view.lower) if b"status" in words else ():
-        if found[1] or found[2].strip() or not _COUNTS.match(view.lower, found.end()):
-            yield found.span()
+        for match in _PROTOCOL.finditer(view.lower):
+            yield match.span()
+    for match in _STATUS.finditer(view.lower) if b"status" in words else ():
+        if match[1] or match[2].strip() or not _COUNTS.match(view.lower, match.end()):
+            yield match.span()
 
 
 # What may not stand before is checked after the first character, so that `re` can skip to it.
@@ -383,17 +383,17 @@ _QUOTE: Final = re.compile(QUOTED)
 
 
 def _quoted_key(view: View) -> Iterator[Span]:
-    for found in _QUOTED_KEY.finditer(view.text) if '"' in view.text else ():
-        yield found.span(1)
+    for match in _QUOTED_KEY.finditer(view.text) if '"' in view.text else ():
+        yield match.span(1)
 
 
 def _direct_quote(view: View) -> Iterator[Span]:
     # Short quotations match, too: to skip them would take their closing mark for an opening one.
     text = view.text
     if any(mark in text for mark in '"“„«「『'):
-        for found in _QUOTE.finditer(text):
-            if found.end() - found.start() >= _LEAST_QUOTE:
-                yield found.span()
+        for match in _QUOTE.finditer(text):
+            if match.end() - match.start() >= _LEAST_QUOTE:
+                yield match.span()
 
 
 def _hard(reason: str, cost: int, find: Callable[[View], Iterable[Span]]) -> Detector:
@@ -464,8 +464,8 @@ class DetectorTable:
             if view.hard is not None:
                 view.first_hard = next(iter(view.hard), "")
             else:
-                found = (one.reason for one in self._cheap_first if one.finds(view))
-                view.first_hard = next(found, "")
+                reasons = (one.reason for one in self._cheap_first if one.finds(view))
+                view.first_hard = next(reasons, "")
         return view.first_hard
 
     def soft_texts(self, view: View) -> Iterator[str]:
@@ -479,9 +479,9 @@ class DetectorTable:
             spans = [span for span in detector.find(view) if not _is_inside(span, taken)]
             taken = sorted(taken + spans) if spans else taken
             for start, end in spans:
-                shown = view.text[start:end].strip() if end - start <= _MAX_SHOWN else ""
-                if shown:
-                    yield shown
+                piece = view.text[start:end].strip() if end - start <= _MAX_SHOWN else ""
+                if piece:
+                    yield piece
 
 
 def _is_inside(span: Span, taken: list[Span]) -> bool:

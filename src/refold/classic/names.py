@@ -58,8 +58,8 @@ def entity_cap(length: int) -> int:
 
 def extract_entities(text: str, cap: int | None = None) -> list[str]:
     """Return the distinct names in *text*, kind by kind, at most *cap* (default: by length)."""
-    found = dict.fromkeys(iter_names(View(text), TokenPoints()))
-    return list(found)[: entity_cap(len(text)) if cap is None else cap]
+    names = dict.fromkeys(iter_names(View(text), TokenPoints()))
+    return list(names)[: entity_cap(len(text)) if cap is None else cap]
 
 
 def iter_names(view: View, points: TokenPoints) -> Iterator[str]:
@@ -79,8 +79,8 @@ def iter_names(view: View, points: TokenPoints) -> Iterator[str]:
         near = b" ".join([token for token in tokens if points[token]]).decode()
     if near:
         by_kind: dict[str | None, list[str]] = {"pascal": [], "camel": [], "snake": []}
-        for found in IDENTIFIER.finditer(near):
-            by_kind[found.lastgroup].append(found[0])
+        for match in IDENTIFIER.finditer(near):
+            by_kind[match.lastgroup].append(match[0])
         yield from chain(*by_kind.values())
         yield from SHORT.findall(near)
     if view.has_digits:
@@ -107,15 +107,15 @@ def choose_names(
     lost: dict[str, None] = {}
     others: dict[str, None] = {}
     for view in views:
-        found: dict[str, None] = {}
+        here: dict[str, None] = {}
         missing = 0
         for name in chain(iter_names(view, points), detectors.soft_texts(view)):
-            if len(name) <= _LONGEST and name not in found:
-                found[name] = None
+            if len(name) <= _LONGEST and name not in here:
+                here[name] = None
                 missing += name not in body
                 if missing == cap:
                     break
-        for name in _without_secrets(view.text, list(found)):
+        for name in _without_secrets(view.text, list(here)):
             if name not in body:
                 lost[name] = None
             elif name not in addresses:  # who sees an address needs no second copy of it

@@ -74,8 +74,8 @@ class Reader:
 
     def summary(self, texts: Sequence[str], budget: int) -> str:
         """Join the best sentences of *texts*; where there are none, the beginning is shown."""
-        said = summarize([self.sentences(text) for text in texts], budget)
-        return said or cut("\n\n".join(texts).strip(), budget)
+        summary = summarize([self.sentences(text) for text in texts], budget)
+        return summary or cut("\n\n".join(texts).strip(), budget)
 
     def names(self, texts: Sequence[str], body: str) -> list[str]:
         """Return what to list beside the summary *body* of *texts*."""

@@ -192,11 +192,11 @@ class Run:
     def named_before(self) -> frozenset[str]:
         """The ids of messages to which stand-ins of earlier folds refer."""
         return frozenset(
-            _unchanging(found[1])
+            _unchanging(reference[1])
             for message in self.messages
             if message.is_stand_in
             for part in message.parts
-            if (found := REFERENCE.match(part.text))
+            if (reference := REFERENCE.match(part.text))
         )
 
     @cached_property

@@ -84,7 +84,7 @@ _LONGEST_LABEL: Final = 6
 
 def split(text: str) -> list[str]:
     """Return the sentences of *text*; a line of a list or a heading is one."""
-    return [said for _, said in _split(text)]
+    return [sentence for _, sentence in _split(text)]
 
 
 def _split(text: str) -> Iterator[tuple[int, str]]:
@@ -239,11 +239,11 @@ _NEGATION: Final = re.compile(
 )
 
 
-def is_filler(said: str) -> bool:
+def is_filler(sentence: str) -> bool:
     """Tell whether a sentence opens as filler does; a negation or an answer is never filler."""
-    if not _FILLER.match(said[:20].lower()):
+    if not _FILLER.match(sentence[:20].lower()):
         return False
-    return not _NEGATION.search(_NO_ANSWER.sub("", said))
+    return not _NEGATION.search(_NO_ANSWER.sub("", sentence))
 
 
 class Sentences(NamedTuple):
@@ -266,25 +266,25 @@ def read(view: View, points: TokenPoints) -> Sentences:
     scores: list[int] = []
     look_up = points.__getitem__
     for paragraph, spelled in _split(text):
-        said = " ".join(spelled.split()) if "\n" in spelled else spelled
-        if said in paragraphs:
+        sentence = " ".join(spelled.split()) if "\n" in spelled else spelled
+        if sentence in paragraphs:
             continue
-        paragraphs[said] = paragraph
-        score = sum(map(look_up, tokens_of(said)))
+        paragraphs[sentence] = paragraph
+        score = sum(map(look_up, tokens_of(sentence)))
         if score >= _OPEN:
-            score = score % _OPEN + QUANTITY_POINTS * len(_SPACED_QUANTITY.findall(said))
-        if SHORTEST <= len(said) <= LONGEST:
+            score = score % _OPEN + QUANTITY_POINTS * len(_SPACED_QUANTITY.findall(sentence))
+        if SHORTEST <= len(sentence) <= LONGEST:
             score += SIZE_POINTS
         if not is_ascii:
-            score += QUANTITY_POINTS * len(HAN_QUANTITY.findall(said))
+            score += QUANTITY_POINTS * len(HAN_QUANTITY.findall(sentence))
         if stress:
-            lower = said.lower()
+            lower = sentence.lower()
             for word in stress:
                 if word in lower:
                     score += EMPHASIS_POINTS * (_EMPHASIS.search(lower) is not None)
                     score += INFERENCE_POINTS * (_INFERENCE.search(lower) is not None)
                     break
-        if said[:2] in _FILLER_HEADS and is_filler(said):
+        if sentence[:2] in _FILLER_HEADS and is_filler(sentence):
             score += FILLER_POINTS
         scores.append(score)
     view.sentences = known = Sentences(list(paragraphs), scores, list(paragraphs.values()))
@@ -343,14 +343,14 @@ def join(groups: Sequence[Sentences]) -> Sentences:
 
 def _best_of_each(groups: Sequence[Sentences]) -> list[int]:
     """Return the place of the best sentence of each of several texts, without duplicates."""
-    found: dict[str, int] = {}
+    best_places: dict[str, int] = {}
     before = 0
     for one in groups if len(groups) > 1 else ():
         if one.texts:
             best = one.scores.index(max(one.scores))
-            found[one.texts[best]] = before + best
+            best_places[one.texts[best]] = before + best
         before += len(one.texts)
-    return list(found.values())
+    return list(best_places.values())
 
 
 def pack(sentences: Sentences, budget: int, first: Sequence[int] = ()) -> list[int]:

@@ -96,12 +96,12 @@ def is_sql(view: View) -> bool:
 
 
 def _has_keywords(text: str) -> bool:
-    found = {
+    keywords = {
         " ".join(keyword[0].split())
         for keyword in _KEYWORD.finditer(text)
         if not (keyword.start() and _is_letter(text[keyword.start() - 1]))
     }
-    return _is_enough(found, SQL_STRONG, SQL_WEAK)
+    return _is_enough(keywords, SQL_STRONG, SQL_WEAK)
 
 
 def _is_letter(character: str) -> bool:

@@ -94,8 +94,8 @@ class StandIns:
             if len(tag) >= chars:
                 continue  # with names it would be longer still
             named = self._reader.names(texts, body)
-            said = Summary(body, len(texts), named, summary_id)
-            for one in (self._spelling.summary(said, handle), tag) if named else (tag,):
+            whole = Summary(body, len(texts), named, summary_id)
+            for one in (self._spelling.summary(whole, handle), tag) if named else (tag,):
                 if self._may_stand_in(one, texts):
                     self._note(one, joined, body)
                     return one
@@ -121,8 +121,8 @@ class StandIns:
         JSON ends after a value, and its brackets are closed.
         """
         bare = unmarked(text)
-        shown = cut_json(bare, chars) if is_json(bare) else cut(bare, chars)
-        tag = self._spelling.beginning(Beginning(shown, len(text)), self._handle([message]))
+        beginning = cut_json(bare, chars) if is_json(bare) else cut(bare, chars)
+        tag = self._spelling.beginning(Beginning(beginning, len(text)), self._handle([message]))
         return tag if self._may_stand_in(tag, [text]) else None
 
     def _may_stand_in(self, tag: str, texts: Sequence[str]) -> bool:
@@ -156,8 +156,8 @@ class StandIns:
         is_below = by.message.index > text.message.index
         handle = self._handle([text.message])
         tags = [
-            self._spelling.correction(Correction(by.message.id, signal, is_below, said), handle)
-            for said in (body, "")
+            self._spelling.correction(Correction(by.message.id, signal, is_below, text_now), handle)
+            for text_now in (body, "")
         ]
         if written:
             self._note(tags[0], text.text, written)
@@ -170,8 +170,8 @@ class StandIns:
         def make_tag(prose: str, room: int) -> str:
             written = self._written(prose, depth)
             if written is not None:
-                said = Summary(written, summary_id=summary_id)
-                tag = self._spelling.beside_code(said, handle)
+                summary = Summary(written, summary_id=summary_id)
+                tag = self._spelling.beside_code(summary, handle)
                 if len(tag) < len(prose):
                     answered[tag] = prose
                     return tag

@@ -42,6 +42,8 @@ _TICK: Final = os.sysconf("SC_CLK_TCK")
 _PAGE_MB: Final = os.sysconf("SC_PAGE_SIZE") / (1 << 20)
 _EVENTS: Final = 52
 _MODEL: Final = "claude-sonnet-5"
+SIZES: Final = (1, 60_000)
+"""Characters of a short conversation, one call with its result, and of a long one."""
 _START_SECONDS: Final = 240
 """How long another proxy may take to start."""
 
@@ -418,12 +420,13 @@ async def run(arguments: argparse.Namespace) -> None:
             n = arguments.cpu_requests
             if arguments.other:
                 await measure_others(arguments.other, provider.url, proxy, n)
-            small, large = [b"x" * 3_000], [b"x" * 62_000]
-            for name, bodies in (("3 kB", small), ("62 kB", large)):
-                print(f"pass-through, {name}")
-                cost = await measure_cpu("bare aiohttp", bare, "/v1/other", bodies, n)
-                ours = await measure_cpu("refold serve", proxy, "/v1/other", bodies, n)
-                print(f"  {ours / cost:.2f} × bare")
+            small, large = ([body_of(conversation(s, number=k)) for k in range(20)] for s in SIZES)
+            for path, what in (("/v1/other", "never read"), ("/v1/messages", "as sent before")):
+                for bodies in (small, large):
+                    print(f"conversations of {len(bodies[0]) // 1_000} kB, {what}")
+                    cost = await measure_cpu("bare aiohttp", bare, path, bodies, n)
+                    ours = await measure_cpu("refold serve", proxy, path, bodies, n)
+                    print(f"  {ours / cost:.2f} × bare")
             print("folding")
             cost = await measure_warm_folds(proxy, arguments.turns)
             alone = measure_fold_alone(arguments.turns)

@@ -134,10 +134,14 @@ def ends_in(text: str, handle: str) -> bool:
     return f"#{handle}]" in text
 
 
+_AT_THE_END: Final = re.compile(r"#([a-z]+)\]")
+"""A handle at the end of a mark or tag."""
+
+
 def shown_handle(text: str, short: str) -> str:
     """Return the handle in *text* that begins with a *short* one; "" if there is none."""
-    found = re.search(rf"#({short}[a-z]*)\]", text) if f"#{short}" in text else None
-    return found[1] if found else ""
+    handles = _AT_THE_END.findall(text) if f"#{short}" in text else ()
+    return next((handle for handle in handles if handle.startswith(short)), "")
 
 
 def put_handle(text: str, shown: str, handle: str) -> str:

@@ -206,9 +206,9 @@ def draw_table(arguments: argparse.Namespace) -> int:
 
 
 def _load(path: Path) -> Any:
-    spec = spec_from_file_location(path.stem, path)
+    spec = spec_from_file_location(path.stem, path) if path.is_file() else None
     if spec is None or spec.loader is None:
-        raise SystemExit(f"{path} is no script that can be loaded")
+        raise SystemExit(f"{path} is no script that can be loaded; see --help for what JUDGE is")
     module = module_from_spec(spec)
     spec.loader.exec_module(module)
     return module

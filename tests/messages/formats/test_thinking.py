@@ -127,13 +127,8 @@ def test_no_model_is_told(messages: list[dict[str, Any]]) -> None:
         told.append(text)
         return text[: len(text) // 3]
 
-    def judge(text: str) -> str:
-        told.append(text)
-        return '{"decision": "compress"}'
-
     for budget in (None, 900):
         compress(messages, token_budget=budget, recency_window=0, summarizer=summarize)
-        compress(messages, token_budget=budget, recency_window=0, classifier=judge)
     window = ContextWindowManager(
         context_limit=2_000,
         reserve_output_tokens=500,

@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from fidelity_kit import Conversation, FoldFunction
 from refold import Result, compress, uncompress
+from refold.fold.rate import BUCKETS, VALUES, WORDS, Weights
 from refold.messages.formats import load
 from refold.messages.manifest import Trail
 from refold.messages.token_count import CountedTexts
@@ -22,7 +23,6 @@ from refold.options import Options, Profile
 from refold.plan.fit import fit_budget
 from refold.plan.profiles import preset_of
 from refold.plan.profiles.standard import StandardFitter
-from refold.plan.relevance import BUCKETS, VALUES, WORDS, Weights
 from refold.plan.render import render
 from refold.plan.text_cache import TextCache
 from refold.scan.items import Shape

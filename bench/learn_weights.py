@@ -1,11 +1,11 @@
 """Learn what a word or value is worth from real agent runs.
 
 A run is cut at several places. Every item said before a cut is an example: used later or not.
-Logistic models over the features of `refold.plan.relevance`, one for values and one for words,
+Logistic models over the features of `refold.fold.rate`, one for values and one for words,
 are fitted to all sources, and, to see whether they hold elsewhere, to all but one source, for each
 of them.
 
-    python bench/learn_weights.py                 # writes src/refold/plan/weights.json
+    python bench/learn_weights.py                 # writes src/refold/fold/weights.json
     python bench/learn_weights.py --folds DIR     # also DIR/<source>.json, fitted without it
 
 Needs the fidelity kit and its data in ../shared, and numpy, scipy and scikit-learn.
@@ -23,23 +23,16 @@ from pathlib import Path
 from typing import Any, Final
 
 from fidelity_kit import Kit, load_kit
+from refold.fold.cut import cut as cut_texts
+from refold.fold.rate import BUCKETS, MEMBERS, VALUES, WORDS, Index, bucket_item, bucket_turns
+from refold.fold.texts import SYSTEM, read
 from refold.messages.formats import load
 from refold.messages.token_count import CountedTexts
-from refold.plan.corpus import index_texts, read_texts
-from refold.plan.relevance import (
-    BUCKETS,
-    VALUES,
-    WORDS,
-    bucket_first,
-    bucket_items,
-    bucket_last,
-    rows_of,
-)
 from refold.scan.items import find_items
 from refold.scan.tokens.estimate import estimate_tokens
 
 ROOT: Final = Path(__file__).parent.parent
-TARGET: Final = ROOT / "src" / "refold" / "plan" / "weights.json"
+TARGET: Final = ROOT / "src" / "refold" / "fold" / "weights.json"
 CUTS: Final = (0.25, 0.35, 0.45, 0.55, 0.65, 0.75, 0.85, 0.93)
 MIN_TOKENS: Final = 800
 PER_SOURCE: Final = 12
@@ -77,23 +70,27 @@ def examples_of(
     before: Sequence[Mapping[str, Any]], used_after: Mapping[str, set[str]]
 ) -> Iterator[tuple[str, list[int], bool]]:
     """Yield class and columns of every item said before a cut, and whether it was used later."""
-    texts = read_texts(load(before), CountedTexts(estimate_tokens, estimate_tokens), {})
-    corpus = index_texts(texts, frozenset({"system"}), talk=False)
-    stats, turns, number = corpus.stats, corpus.turns, corpus.stats.number
-    words = used_after[WORDS]
+    messages, tokens = load(before), CountedTexts(estimate_tokens, estimate_tokens)
+    texts = read(messages, tokens)
+    index = Index()
+    index.add(texts, cut_texts(texts))
+    number, words = index.row, used_after[WORDS]
     used = {
         VALUES: {number[i] for v in used_after[VALUES] for i in _items_in(v, number)},
         WORDS: {row for item, row in number.items() if item.lower() in words},
     }
-    known = {number[item] for item in corpus.known & number.keys()}
-    last, first = bucket_last(turns), bucket_first(turns)
-    for class_, all_rows in rows_of(stats).items():
-        rows = [row for row in all_rows if row not in known]
-        own, start = bucket_items(stats, turns, class_, rows), offsets(class_)
-        for place, row in enumerate(rows):
-            columns = [start[t] + buckets[stats.last[row]] for t, buckets in last.items()]
-            columns += [start[t] + buckets[stats.first[row]] for t, buckets in first.items()]
-            columns += [start[t] + buckets[place] for t, buckets in own.items()]
+    system = [part.text for m in messages if m.role in SYSTEM for part in m.parts]
+    known = {row for text in system for row in index.rows_in(text)}
+    turns = bucket_turns(texts)
+    for class_, shapes in MEMBERS.items():
+        start = offsets(class_)
+        for name, row in number.items():
+            if row in known or index.shape[row] not in shapes:
+                continue
+            columns = [start[t] + buckets[index.last[row]] for t, buckets in turns.last.items()]
+            columns += [start[t] + buckets[index.first[row]] for t, buckets in turns.first.items()]
+            own = bucket_item(index, row, name, class_, turns)
+            columns += [start[t] + bucket for t, bucket in own.items()]
             yield class_, columns, row in used[class_]
 
 

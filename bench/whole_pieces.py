@@ -19,8 +19,8 @@ from typing import Any, Final
 
 from records import calls_of, values_in
 from refold.codecs import TABLE, json_data
+from refold.fold.texts import spell_call
 from refold.messages.message import Call
-from refold.plan.calls import spell_call
 from refold.scan.tokens.estimate import estimate_tokens
 from typed import text_of
 

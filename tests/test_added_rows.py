@@ -22,7 +22,6 @@ from refold import (
 from refold.classic.rules import RULES, Run, Text, Verdict, kept, summarized
 from refold.codecs import CODECS, Codec
 from refold.detectors import DETECTORS, Detector, pattern_finder
-from refold.kinds import ERROR, KINDS, PLAIN, Kind, Pieces, tile
 from tests.conversations import SENTENCES
 
 LONG = " ".join(SENTENCES)
@@ -159,43 +158,6 @@ def test_refolds_own_tables_are_taken_by_every_profile(profile: Any) -> None:
     Compressor(profile=profile, detectors=DETECTORS, codecs=list(CODECS))
 
 
-# kinds of results
-
-LEDGER = Kind(
-    name="ledger",
-    claims=lambda sample: sample.tool == "read_log" and sample.has("swell"),
-    split=lambda text: tile(text, {text.index("12 past"): ERROR}),
-)
-HEADLESS = replace(LEDGER, split=lambda text: Pieces([len(text) - 1], [PLAIN]))
-
-
-@pytest.mark.parametrize("kinds", [[LEDGER, *KINDS], [LEDGER]])
-def test_a_kind_of_the_callers_says_which_pieces_matter(kinds: list[Kind]) -> None:
-    plain = compress(RUN, token_budget=150)
-    assert "12 past" not in str(plain.messages)
-    result = compress(RUN, token_budget=150, kinds=kinds)
-    assert "12 past" in str(result.messages)
-    assert uncompress(result.messages, result.verbatim).messages == RUN
-
-
-def test_a_kind_that_does_not_cut_all_of_a_text_is_refused() -> None:
-    with pytest.raises(ConfigError, match="kind 'ledger' must cut a text into pieces"):
-        compress(RUN, token_budget=150, kinds=[HEADLESS, *KINDS])
-
-
-@pytest.mark.parametrize(
-    ("wrong", "problem"),
-    [
-        ("log", "must be a list of Kind"),
-        ([LEDGER, 3], "must hold Kind only, got 3"),
-        ([LEDGER, LEDGER], "two with the name 'ledger'"),
-    ],
-)
-def test_what_is_no_kind_is_refused(wrong: Any, problem: str) -> None:
-    with pytest.raises(ConfigError, match=problem):
-        Compressor(kinds=wrong)
-
-
 # rules
 
 
@@ -238,7 +200,7 @@ def test_what_is_no_rule_is_refused(wrong: Any, problem: str) -> None:
 
 @pytest.mark.parametrize(
     ("profile", "table"),
-    [("lossless", {"rules": [keep_ships]}), ("classic", {"kinds": [LEDGER]})],
+    [("lossless", {"rules": [keep_ships]})],
 )
 def test_a_profile_that_does_not_ask_them_says_so(profile: Any, table: dict[str, Any]) -> None:
     with pytest.raises(ConfigError, match=f"is not used by profile='{profile}'"):

@@ -87,10 +87,10 @@ class Compressor:
     - *summarizer*: a model that writes summaries. Its answers are checked, limited and cached.
     - *on_event*: a callback for the progress of the model.
     - *pass_seconds*: how long the model may take for one conversation.
-    - *detectors*, *codecs*, *kinds*, *rules*: tables to use in place of refold's own, usually
+    - *detectors*, *codecs*, *rules*: tables to use in place of refold's own, usually
       `[*DETECTORS, mine]` and so on. Detectors find what must survive word for word, codecs
-      re-encode data in fewer tokens, kinds cut tool results into pieces, rules decide what happens
-      to each text. Refold's own are in `refold.detectors`, `refold.codecs`, `refold.kinds` and
+      re-encode data in fewer tokens, rules decide what happens to each text. Refold's own are in
+      `refold.detectors`, `refold.codecs` and
       `refold.classic.rules`.
 
     Raises `ConfigError` for an option that is unknown or can never work, and for one that the
@@ -160,7 +160,7 @@ def compress(messages: Sequence[M], **choices: Unpack[AllChoices]) -> Result[M]:
 
     *choices* are everything that `Compressor` takes: the fields of `Options`, and *options*,
     *store*, *conversation*, *summarizer*, *on_event*, *pass_seconds*, *detectors*,
-    *codecs*, *kinds* and *rules*.
+    *codecs* and *rules*.
 
     Objects come out as the same types, unchanged ones as the same objects.
 

@@ -12,7 +12,6 @@ from refold.classic.rules import Rule, check_rules
 from refold.codecs import Codec
 from refold.errors import BudgetError, ConfigError, StoreError
 from refold.events import Listener
-from refold.kinds import Kind
 from refold.llm import summarizers
 from refold.llm.ask import Asker, Flow, Tally, run
 from refold.messages.folds import Fold, Plan
@@ -55,7 +54,6 @@ class Helpers(TypedDict, total=False):
     pass_seconds: float | None
     detectors: Sequence[Detector] | None
     codecs: Sequence[Codec] | None
-    kinds: Sequence[Kind] | None
     rules: Sequence[Rule] | None
 
 
@@ -101,7 +99,6 @@ class Engine(Planner):
         self._tables = Tables.of(
             detectors=helpers.get("detectors"),
             codecs=helpers.get("codecs"),
-            kinds=helpers.get("kinds"),
             rules=check_rules(helpers.get("rules")),
         )
         for_models = ("summarizer", "on_event", "pass_seconds")

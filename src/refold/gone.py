@@ -15,6 +15,7 @@ GONE_OPTIONS: Final[Mapping[str, str]] = MappingProxyType(
         "classifier_mode": "give preserve_patterns or pins; detectors keep what has a structure",
         "entropy_scorer": "give a summarizer; sentences are scored by their content",
         "entropy_scorer_mode": "give a summarizer; sentences are scored by their content",
+        "kinds": "results are cut by rules for lines; give preserve_patterns for what must stay",
         "ml_token_classifier": "give a summarizer: its answers are checked",
         "mode": "say it in system_prompt",
         "price_per_million_input": "multiply usage.input_tokens of the report by your price",

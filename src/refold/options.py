@@ -242,7 +242,6 @@ USED_BY: Final[Mapping[str, tuple[Profile, ...]]] = {
     "pass_seconds": ("classic", "standard"),
     "detectors": ("classic", "standard"),
     "codecs": ("standard", "lossless"),
-    "kinds": ("standard",),
     "rules": ("classic", "standard"),
 }
 """The profiles that use an option; options not listed here are used by all of them.

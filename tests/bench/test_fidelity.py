@@ -38,7 +38,7 @@ from fidelity_stats import (
 )
 from fidelity_targets import check_targets
 from refold import compress
-from refold.plan.relevance import BUCKETS, VALUES, WORDS, learned_weights
+from refold.fold.rate import BUCKETS, VALUES, WORDS, learned_weights
 from refold.scan.tokens.estimate import estimate_tokens
 
 REUSE = PANELS[0]

@@ -11,8 +11,7 @@ from refold.codecs import Reencoded, decode, normal
 from refold.codecs.rereads import apply_changes
 from refold.messages.folds import Fold
 from refold.messages.message import Message
-from refold.plan.corpus import CALLS
-from refold.plan.recode import cost_lossless, open_texts, plan_lossless, recode
+from refold.plan.recode import cost_lossless, plan_lossless, recode
 from tests.conversations import Conversation
 from tests.plan.runs import (
     anthropic_call,
@@ -105,7 +104,7 @@ def test_results_and_calls_are_said_shorter_but_no_words_of_people() -> None:
     ]
     found = recode(read(messages), {}, counted())
     assert (2, 0) in found
-    assert set(found) <= {(1, CALLS), (2, 0)}
+    assert set(found) == {(2, 0)}
     assert recode(read(messages), {1: "", 2: ""}, counted()) == {}
 
 
@@ -211,20 +210,3 @@ def test_the_price_of_a_plan_is_known_without_it(messages: Conversation) -> None
     recoded = recode(loaded, whole, tokens)
     plan = plan_lossless(loaded, whole, recoded, tokens)
     assert cost_lossless(loaded, whole, recoded, tokens) == sum(map(tokens.fold, plan))
-
-
-def test_texts_inside_of_json_are_opened() -> None:
-    output = "src/page.ts:3: the first hit\nsrc/page.ts:9: the second one, which is longer\n" * 3
-    wrapped = json.dumps({"output": output, "metadata": {"exit_code": 0}})
-    answer = json.dumps({"message": "I have looked at both pages, line by line. " * 5})
-    messages = read(
-        [
-            {"role": "user", "content": wrapped},
-            *call(1, "shell", {"command": "rg hit"}, wrapped, said=answer),
-        ]
-    )
-    opened = open_texts(messages, frozenset(), counted())
-    assert output.strip() in opened[2, 0].text
-    assert "I have looked at both pages, line by line. I have" in opened[1, 0].text
-    assert opened.keys() == {(1, 0), (2, 0)}
-    assert open_texts(messages, {1, 2}, counted()) == {}

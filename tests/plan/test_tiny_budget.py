@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from refold import compress, uncompress
-from refold.plan.choose import Candidates, best_span, fit_end
 from tests.conversations import Conversation
 
 TALKS = {
@@ -69,57 +66,3 @@ def test_the_newest_words_come_before_others_like_them(language: str) -> None:
     result = compress(messages, profile="standard", token_budget=26, model="gpt-4o")
     shown = result.messages[-1]["content"].partition("\n")[2]
     assert shown.rstrip("…").rstrip() in messages[-1]["content"]
-
-
-def candidates(*texts: list[float]) -> Candidates:
-    """Texts, each with the costs of its pieces."""
-    found = Candidates()
-    for number, costs in enumerate(texts):
-        found.text.extend([number] * len(costs))
-        found.cost.extend(costs)
-    return found
-
-
-def test_the_stretch_that_is_worth_most_is_found() -> None:
-    pieces = candidates([4.0, 4.0, 4.0], [4.0, 4.0])
-    assert best_span(pieces, [1.0, 2.0, 3.0, 1.0, 1.0], [8.0, 8.0]) == 1
-
-
-def test_a_stretch_never_runs_into_the_next_text() -> None:
-    pieces = candidates([4.0], [4.0, 4.0])
-    assert best_span(pieces, [3.0, 2.0, 2.0], [8.0, 8.0]) == 1
-
-
-def test_a_piece_counts_as_far_as_there_is_room() -> None:
-    pieces = candidates([10.0], [4.0])
-    assert best_span(pieces, [4.0, 3.0], [5.0, 5.0]) == 1
-    assert best_span(pieces, [8.0, 3.0], [5.0, 5.0]) == 0
-
-
-def test_without_room_or_worth_there_is_no_stretch() -> None:
-    assert best_span(candidates([4.0]), [1.0], [-3.0]) is None
-    assert best_span(candidates([4.0]), [0.0], [9.0]) is None
-    assert best_span(candidates(), [], []) is None
-
-
-@pytest.mark.parametrize(
-    ("text", "most", "shown"),
-    [
-        ("the ferry leaves at nine", 13, "the ferry "),
-        ("costs 600-700 in all", 9, "costs "),
-        ("渡轮九点开", 3, "渡轮九"),
-        ("票价是600-700元", 6, "票价是"),
-        ("the ferry", 9, "the ferry"),
-        ("harbourside", 4, ""),
-        ("👨‍👩‍👧 家族", 3, ""),
-    ],
-)
-def test_a_stretch_ends_between_words(text: str, most: int, shown: str) -> None:
-    assert text[: fit_end(text, 0, lambda end: end <= most)] == shown
-
-
-@given(st.text(max_size=80), st.integers(0, 80), st.integers(0, 90))
-def test_a_stretch_ends_where_it_fits(text: str, start: int, most: int) -> None:
-    start = min(start, len(text))
-    end = fit_end(text, start, lambda place: place <= most)
-    assert start <= end <= max(start, most)

@@ -15,6 +15,7 @@ from refold.conversation.state import State
 from refold.conversation.view import Item, View, by_index, unshare
 from refold.engine import Engine
 from refold.errors import BudgetError
+from refold.fold.lay_out import target_for_newest
 from refold.llm.ask import Tally
 from refold.messages.blocks import answered_by
 from refold.messages.folds import Plan
@@ -231,8 +232,6 @@ class Folding:
         keeps_unread = preset_of(self._options.profile).keeps_unread
         if not keeps_unread or not (sources and sources[-1].is_tool_result):
             return low_water
-        from refold.plan.layout import target_for_newest  # loaded where the profile needs it
-
         untouchable = find_untouchable(sources, self._options)
         needed = target_for_newest(sources, untouchable, self._tokens)
         return max(low_water, needed) if needed <= aim else low_water

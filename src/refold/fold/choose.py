@@ -21,7 +21,9 @@ _WEIGHT: Final = {
     Grade.ERROR: 2.0,
     Grade.GRAVE: 3.0,
 }
-_STALE: Final = 0.1
+_HEADS: Final = frozenset((Grade.HEAD, Grade.ACT))
+_STALE: Final = 0.3
+"""What is worth less because a file was read again or written since."""
 _SPOKEN: Final = 1.2
 _RECENT: Final = 4.0
 _RECENT_TURNS: Final = 3.0
@@ -73,7 +75,7 @@ class Choice:
             else [
                 _WEIGHT[piece.grade]
                 * (1.0 if texts[piece.text].voice is Voice.TOOL else _SPOKEN)
-                * (_STALE if texts[piece.text].is_stale else 1.0)
+                * (_STALE if texts[piece.text].is_stale and piece.grade not in _HEADS else 1.0)
                 * recent[texts[piece.text].message]
                 for piece in pieces
             ]

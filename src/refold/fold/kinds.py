@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from refold.fold.people import is_prose
 from refold.fold.pieces import Grade
 
 _RULES: Final[tuple[tuple[Grade, str], ...]] = (
@@ -49,10 +50,65 @@ _HARNESS: Final = re.compile(
     r"|You can use /undo|HEAD is: |Added .* chat|.* is already in the chat|> |# Fix any errors"
     r"|## Running: |</?[\w-]+>\s*$)"
 )
+
+
 SIGNATURE: Final = re.compile(
     r"(?m)^[ \t]*(?:\d+[\t:→|-]\s*)?(?:async def|def|class|function|func|fn|export|pub|impl"
     r"|interface|type|struct)\b"
 )
+_KINDS: Final[tuple[tuple[str, float, re.Pattern[str]], ...]] = (
+    ("diff", 0.02, re.compile(r"diff --git |@@ -\d|--- a/|Index: ")),
+    (
+        "test run",
+        0.01,
+        re.compile(
+            r"(?:FAILED|PASSED|ERROR) \S+::|\S+::\S+ (?:PASSED|FAILED)|=+ test session"
+            r"|Ran \d+ tests?"
+            r"|=+ .*\d+ (?:passed|failed)|test result: |--- (?:FAIL|PASS)|ok  \t|\s*Tests:? +\d"
+        ),
+    ),
+    ("file", 0.6, re.compile(r"\s*\d+[\t→|:]")),
+    ("search hits", 0.5, re.compile(r"[\w./-]+[:-]\d+[:-]")),
+    (
+        "log",
+        0.4,
+        re.compile(
+            r"\W{0,2}(?:\d{4}-\d\d-\d\d[T ]\d\d|\d\d:\d\d:\d\d|(?:INFO|DEBUG|WARN|ERROR)\b"
+            r"|[A-Z][a-z]{2} +\d+ \d\d:|\d+\.\d+\.\d+\.\d+ - )"
+        ),
+    ),
+    (
+        "stack trace",
+        0.1,
+        re.compile(r"Traceback \(most|\s+at [\w.$<>]+\(|\s+File \"[^\"]+\", line \d"),
+    ),
+    ("listing", 0.6, re.compile(r"[d-][rwx-]{9}|(?:\./|/)?[\w.-]+(?:/[\w.-]+)*/?$")),
+    (
+        "build output",
+        0.05,
+        re.compile(r"\S+:\d+(?::\d+)?: (?:error|warning)|Compiling |npm "),
+    ),
+    ("code", 0.05, SIGNATURE),
+)
+"""The kinds of results: the share of lines that must look like it, and how they do."""
+_SAMPLE: Final = 200
+"""So many lines show what kind a text is."""
+PROGRAM_KINDS: Final = frozenset(
+    {"build output", "listing", "log", "search hits", "stack trace", "test run"}
+)
+"""What a program writes for this call, and nobody edits."""
+
+
+def kind_of(text: str) -> str:
+    """Return the kind of a text: `json`, one of those in the table, `prose` or `text`."""
+    start = text.lstrip()[:1]
+    if start in ("{", "[") and text.rstrip()[-1:] in ("}", "]"):
+        return "json"
+    lines = [line for line in text.split("\n", _SAMPLE)[:_SAMPLE] if line.strip()]
+    for name, share, look in _KINDS:
+        if sum(1 for line in lines if look.match(line)) > share * max(1, len(lines)):
+            return name
+    return "prose" if is_prose(text) else "text"
 
 
 def grade_lines(text: str) -> Iterator[tuple[int, Grade]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from math import ceil
 from typing import Final
 
 from refold.fold.people import is_insert
@@ -175,3 +176,13 @@ def keep_ties(layout: Layout, messages: Sequence[Message]) -> None:
             for i in block:
                 if places[i] is Place.DIGEST:
                     places[i] = Place.EXCERPT
+
+
+def target_for_newest(
+    messages: Sequence[Message], untouchable: Mapping[int, str], tokens: CountedTexts
+) -> int:
+    """Return the tokens for which the newest block stays whole beside what is *untouchable*."""
+    seen = [b for b in find_blocks(messages) if any(messages[i].is_turn for i in b)]
+    newest = [index for index in (seen[-1] if seen else ()) if index not in untouchable]
+    whole = sum(tokens.message(messages[index]) for index in untouchable)
+    return whole + ceil(sum(tokens.message(messages[n]) for n in newest) / _NEWEST)

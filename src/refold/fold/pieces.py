@@ -83,7 +83,8 @@ class Text:
     outcome: str = ""
     """Of a call: how it failed, in a word."""
     is_stale: bool = False
-    """Whether a later read or write of the same file makes it worthless."""
+    """Of a read: whether the file was read again or written since. Of a call: whether what it wrote
+    stands in a file by now."""
     is_respelled: bool = False
     is_part: bool = False
     """Whether it was an excerpt already, of which the mark is left out here."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from math import exp, log, sqrt
@@ -22,10 +23,28 @@ _LONG_WORD: Final = 60
 _UNIT: Final = 1_000_000
 _STEP: Final = 1_000
 """Weights are kept in thousandths, worths in millionths."""
-_MEMBERS: Final = {
-    "values": frozenset(s for s in range(Shape.NONE) if s not in (Shape.WORD, Shape.CJK)),
-    "words": frozenset(range(Shape.WORD, Shape.NONE)),
+VALUES: Final = "values"
+WORDS: Final = "words"
+MEMBERS: Final = {
+    VALUES: frozenset(s for s in range(Shape.NONE) if s not in (Shape.WORD, Shape.CJK)),
+    WORDS: frozenset(range(Shape.WORD, Shape.NONE)),
 }
+"""The shapes of each class of items; names are in both."""
+_FIRST_SHAPE: Final = {VALUES: 0, WORDS: int(Shape.WORD)}
+_OF_TURNS: Final = {
+    **{"gap": 10, "room": 10, "place": 10, "answered": 2, "length": 10, "teller": 3},
+    **{"age": 10, "task": 2, "turns": 6, "times": 7, "share": 5, "voices": 16},
+}
+BUCKETS: Final[Mapping[str, Mapping[str, int]]] = {
+    VALUES: {**_OF_TURNS, "shape_turns": 5 * Shape.NONE, "shape_teller": 3 * Shape.NONE},
+    WORDS: {
+        **_OF_TURNS,
+        "shape_turns": 5 * (Shape.NONE - Shape.WORD),
+        "shape_teller": 3 * (Shape.NONE - Shape.WORD),
+        "chars": 16,
+    },
+}
+"""The number of buckets of each feature, by class."""
 
 
 class Index:
@@ -121,7 +140,7 @@ def rate(
     """
     if index.is_talk:
         return _rate_talk(index)
-    learned = learned_weights() if weights is None else _scale(weights)
+    learned = _scaled_weights() if weights is None else _scale(weights)
     return _rate_learned(index, texts, share, learned)
 
 
@@ -129,10 +148,16 @@ _Scaled = Mapping[str, Mapping[str, Sequence[int]]]
 
 
 @cache
-def learned_weights() -> _Scaled:
-    """Read the learned weights that ship with the package, in thousandths."""
-    text = resources.files("refold.plan").joinpath("weights.json").read_text("utf-8")
-    return _scale(json.loads(text)["weights"])
+def learned_weights() -> Weights:
+    """Read the learned weights that ship with the package."""
+    text = resources.files("refold.fold").joinpath("weights.json").read_text("utf-8")
+    weights: dict[str, dict[str, list[float]]] = json.loads(text)["weights"]
+    return weights
+
+
+@cache
+def _scaled_weights() -> _Scaled:
+    return _scale(learned_weights())
 
 
 def _scale(weights: Weights) -> _Scaled:
@@ -146,67 +171,99 @@ def _log2(number: int, most: int) -> int:
     return min(most, (number + 1).bit_length() - 1)
 
 
-def _rate_learned(index: Index, texts: Sequence[Text], share: float, weights: _Scaled) -> list[int]:
-    turns = list(dict.fromkeys(text.message for text in texts))
-    place = {index: n for n, index in enumerate(turns)}
-    n = len(turns)
-    chars, tokens, teller = [0] * n, [0] * n, [2] * n
+@dataclass(frozen=True, slots=True)
+class TurnBuckets:
+    """The features of turns, each in buckets: as the last one that said an item, as the first."""
+
+    last: Mapping[str, Sequence[int]]
+    first: Mapping[str, Sequence[int]]
+    tellers: Sequence[int]
+    """Who speaks in each: the user, the assistant, a tool."""
+
+
+def bucket_turns(texts: Sequence[Text]) -> TurnBuckets:
+    """Return the buckets of all turns."""
+    place = {index: n for n, index in enumerate(dict.fromkeys(text.message for text in texts))}
+    n = len(place)
+    chars, tokens, tellers = [0] * n, [0] * n, [2] * n
     for text in reversed(texts):
         at = place[text.message]
         chars[at] += len(text.text)
         tokens[at] += text.tokens
-        teller[at] = {Voice.USER: 0, Voice.TOOL: 2}.get(text.voice, 1)
+        tellers[at] = {Voice.USER: 0, Voice.TOOL: 2}.get(text.voice, 1)
     after, room = sum(tokens), []
     for count in tokens:
         room.append(_log2(after // 64, 9))
         after -= count
-    asked = max((i for i in range(n) if teller[i] == 0), default=0)
-    task = next((i for i in range(n) if teller[i] == 0), -1)
+    asked = max((i for i in range(n) if tellers[i] == 0), default=0)
+    task = next((i for i in range(n) if tellers[i] == 0), -1)
+    age = [_log2(n - 1 - i, 9) for i in range(n)]
+    last = {
+        "gap": age,
+        "room": room,
+        "place": [10 * i // n for i in range(n)],
+        "answered": [int(i < asked) for i in range(n)],
+        "length": [_log2(size // 50, 9) for size in chars],
+        "teller": tellers,
+    }
+    return TurnBuckets(last, {"age": age, "task": [int(i == task) for i in range(n)]}, tellers)
+
+
+def bucket_item(index: Index, row: int, name: str, kind: str, turns: TurnBuckets) -> dict[str, int]:
+    """Return the buckets of one item that do not follow from its turns alone."""
+    said, shape = index.turns[row], index.shape[row] - _FIRST_SHAPE[kind]
+    buckets = {
+        "turns": _log2(said, 5),
+        "times": _log2(min(63, index.times[row]), 6),
+        "share": min(4, 10 * said // max(1, len(turns.tellers))),
+        "voices": index.voices[row],
+        "shape_turns": 5 * shape + min(said, 4),
+        "shape_teller": 3 * shape + turns.tellers[index.last[row]],
+    }
+    return buckets | ({"chars": min(15, len(name))} if kind == WORDS else {})
+
+
+def _rate_learned(index: Index, texts: Sequence[Text], share: float, weights: _Scaled) -> list[int]:
+    """Return the chance that each item is needed; `bucket_item` laid out for one quick pass."""
+    turns = bucket_turns(texts)
+    n = len(turns.tellers)
     power = -min(1.0, max(0.7, 1.2 - share))
     chance = cache(lambda odds: round(_UNIT * (1 + exp(-odds / _STEP)) ** power))
     names = list(index.row)
-    out = {kind: [0] * len(names) for kind in _MEMBERS}
+    out = {kind: [0] * len(names) for kind in MEMBERS}
     for kind, w in weights.items():
-        least = Shape.WORD if kind == "words" else 0
-        by_last = [
-            w["bias"][0]
-            + w["gap"][_log2(n - 1 - i, 9)]
-            + w["room"][room[i]]
-            + w["place"][10 * i // n]
-            + w["answered"][i < asked]
-            + w["length"][_log2(chars[i] // 50, 9)]
-            + w["teller"][teller[i]]
-            for i in range(n)
-        ]
-        by_first = [w["age"][_log2(n - 1 - i, 9)] + w["task"][i == task] for i in range(n)]
+        by_last = [w["bias"][0] + sum(w[f][b[i]] for f, b in turns.last.items()) for i in range(n)]
+        by_first = [sum(w[f][b[i]] for f, b in turns.first.items()) for i in range(n)]
         by_turns = [w["turns"][_log2(k, 5)] + w["share"][min(4, 10 * k // n)] for k in range(n + 1)]
         by_times = [w["times"][_log2(t, 6)] for t in range(64)]
         by_shape, by_teller, voices = w["shape_turns"], w["shape_teller"], w["voices"]
-        chars_of = w.get("chars")
-        members, rated = _MEMBERS[kind], out[kind]
+        chars, least, tellers = w.get("chars"), _FIRST_SHAPE[kind], turns.tellers
+        members, rated = MEMBERS[kind], out[kind]
         columns = zip(
             *(index.shape, index.first, index.last, index.turns, index.times, index.voices),
             strict=True,
         )
-        for row, (shape, first, last, k, times, who) in enumerate(columns):
+        for row, (shape, first, last, said, times, who) in enumerate(columns):
             if shape in members:
                 odds = (
                     by_last[last]
                     + by_first[first]
-                    + by_turns[k]
+                    + by_turns[said]
                     + by_times[min(times, 63)]
                     + voices[who]
-                    + by_shape[5 * (shape - least) + min(k, 4)]
-                    + by_teller[3 * (shape - least) + teller[last]]
+                    + by_shape[5 * (shape - least) + min(said, 4)]
+                    + by_teller[3 * (shape - least) + tellers[last]]
                 )
-                if chars_of is not None:
-                    odds += chars_of[min(15, len(names[row]))]
+                if chars is not None:
+                    odds += chars[min(15, len(names[row]))]
                 rated[row] = chance(odds)
     # Words recur by chance far more often than values, so their total is fixed beside the values'.
-    values, words = out["values"], out["words"]
     beside = round(1_000 * max(0.37, 1.02 - 1.55 * share))
-    total, others = sum(values) + _UNIT // 2, sum(words) + _UNIT // 2
-    return [v + w * total // others * beside // 1_000 for v, w in zip(values, words, strict=True)]
+    total, others = sum(out[VALUES]) + _UNIT // 2, sum(out[WORDS]) + _UNIT // 2
+    return [
+        value + word * total // others * beside // 1_000
+        for value, word in zip(out[VALUES], out[WORDS], strict=True)
+    ]
 
 
 def _rate_talk(index: Index) -> list[int]:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from refold.files import Effects, effects_of, may_change
 from refold.fold.kinds import without_harness
 from refold.fold.people import is_insert, is_output, is_typed
 from refold.fold.pieces import Kind, Text, Voice
@@ -20,27 +21,15 @@ SYSTEM: Final = ("system", "developer")
 _ENVELOPE: Final = re.compile(
     r"\A\s*<returncode>(-?\d+)</returncode>\s*(?:<output>\n?(.*?)\n?(?:</output>)?)?\s*\Z", re.S
 )
-_READS: Final = re.compile(
-    r"(?i)^(?:\w+[_.:/-])*?(?:get|list|ls|find|search|read|view|open|cat|grep|glob|fetch|show|query"
-    r"|look|check|calculate|think|describe|inspect|status|verify|can|todo\w*|update_plan|task\w*"
-    r"|web\w*)(?=[_.:/-]|[A-Z]|$)|^(?:Read|Grep|Glob|LS|Task|Todo|Web)"
-)
-_SHELL_READS: Final = re.compile(
-    r"^\s*(?:cd [^&;|]+(?:&&|;)\s*)*(?:cat|ls|grep|rg|find|head|tail|wc|echo|pwd|sed -n"
-    r"|git (?:status|log|diff|show)|python3? -m pytest|pytest|go (?:test|vet|build)|nl|tree|which)"
-    r"\b(?!.*(?:[^2&]>(?!&)|\btee\b|sed -i))",
-    re.S,
-)
 _EXIT: Final = re.compile(
     r"<returncode>(-?\d+)</returncode>|\"?exit_?code\"?[:=] ?(-?\d+)|\A[Ee]xit code:? (\d+)"
 )
 _PLAN: Final = re.compile(r"(?i)todo|plan")
-_COMMANDS: Final = ("command", "cmd", "code")
 _AS_MADE: Final = 240
 """A call of so many characters stands as the agent wrote it."""
 _SHORT: Final = 160
 """Characters of an argument that stands on the first line."""
-_LABEL: Final = 48
+_LABEL: Final = 32
 """Characters of the value that names what a result is of."""
 
 
@@ -48,6 +37,7 @@ def read(messages: Sequence[Message], count: TokenCounter) -> list[Text]:
     """Return the texts of *messages* in reading order; system prompts are no part of it."""
     texts: list[Text] = []
     calls: dict[str, int] = {}
+    files = _Files()
     has_task = False
     for message in messages:
         if not message.is_turn or message.role in SYSTEM:
@@ -69,10 +59,40 @@ def read(messages: Sequence[Message], count: TokenCounter) -> list[Text]:
                 texts.append(_spell_text(text, count))
                 if call >= 0:
                     _note_outcome(texts[call], texts[-1], part.text)
+                    files.note(call, len(texts) - 1, texts)
         for number, called in enumerate(message.calls):
             calls[called.id] = len(texts)
+            files.effects[len(texts)] = effects_of(called)
             texts.append(_read_call(message.index, number, called, count))
     return texts
+
+
+class _Files:
+    """Which reads are out of date, and whose text a file has by now."""
+
+    def __init__(self) -> None:
+        self.effects: dict[int, Effects] = {}
+        """Number of a call → the files that it touches."""
+        self._shown: dict[str, list[int]] = {}
+        """File → the results that showed it as it is now."""
+        self._by_call: dict[str, int] = {}
+
+    def note(self, call: int, result: int, texts: Sequence[Text]) -> None:
+        """Note a result: what it shows anew, or what its call has written, is out of date."""
+        reads, writes = self.effects.get(call, Effects())
+        if texts[call].outcome:
+            return
+        earlier = self._by_call.get(texts[call].text)
+        if reads and earlier is not None:
+            texts[earlier].is_stale = True
+        if reads:
+            self._by_call[texts[call].text] = result
+        for path in reads:
+            self._shown.setdefault(path, []).append(result)
+        for path in writes:
+            texts[call].is_stale = True
+            for number in self._shown.pop(path, ()):
+                texts[number].is_stale = True
 
 
 _VOICES: Final = {"user": Voice.USER, "assistant": Voice.ASSISTANT, "model": Voice.ASSISTANT}
@@ -109,19 +129,42 @@ def _note_outcome(call: Text, result: Text, body: str) -> None:
 
 
 def _read_call(message: int, number: int, call: Call, count: TokenCounter) -> Text:
-    sent: Mapping[str, Any] = call.arguments or ({"": call.spelled} if call.spelled else {})
-    given = {k: read_argument(v) if isinstance(v, str) else v for k, v in sent.items()}
-    command = next((flat(v) for k, v in given.items() if k in _COMMANDS), None)
-    changes = not (_READS.match(call.name) if command is None else _SHELL_READS.match(command))
-    if len(call.spelled) <= _AS_MADE and "\\n" not in call.spelled and given == sent:
-        said = call.text
-    else:
-        said = _spell(call.name, given)
-    first = next((flat(v) for v in given.values()), "").split("\n")[0]
-    label = f"{call.name} {first[:_LABEL]}".strip()
-    text = Text(message, number, Voice.CALL, said, count(said), Kind.CALL, label, changes=changes)
+    said = spell_call(call)
+    text = Text(message, number, Voice.CALL, said, count(said), Kind.CALL, _label(call))
+    text.changes = may_change(call)
     text.is_plan = _PLAN.search(call.name) is not None
     return text
+
+
+def spell_call(call: Call) -> str:
+    r"""Write a call: a short one as the agent did, a long one as lines, its short arguments first.
+
+    >>> spell_call(Call("c1", "edit", {"path": "a.py", "new": "x = 1\ny = 2"}))
+    'edit path=a.py\nnew:\nx = 1\ny = 2'
+    """
+    sent = _arguments(call)
+    given = {k: read_argument(v) if isinstance(v, str) else v for k, v in sent.items()}
+    if len(call.spelled) <= _AS_MADE and "\\n" not in call.spelled and given == sent:
+        return call.text
+    return _spell(call.name, given)
+
+
+def _arguments(call: Call) -> Mapping[str, Any]:
+    return call.arguments or ({"": call.spelled} if call.spelled else {})
+
+
+def _label(call: Call) -> str:
+    """Return the tool and what the call was about in a word: the file, or the first argument."""
+    effects = effects_of(call)
+    paths = effects.reads or effects.writes
+    subject = paths[0].rpartition("/")[2] if paths else ""
+    if not subject:
+        subject = next((flat(v) for v in _arguments(call).values()), "").split("\n")[0]
+        if "/" in subject and " " not in subject:
+            subject = subject.rstrip("/").rpartition("/")[2]
+    if len(subject) > _LABEL:
+        subject = subject[:_LABEL].rsplit(" ", 1)[0]
+    return f"{call.name} {subject}".strip()
 
 
 def _spell(name: str, given: Mapping[str, Any]) -> str:

@@ -24,8 +24,6 @@ _CLIPPED: Final = 160
 """Characters of an argument that a call in its place shows."""
 _END: Final = 30
 """Of these, at its end."""
-_LABEL: Final = 40
-"""Characters of the call that a result stands without."""
 Spans = Mapping[int, Sequence[int]]
 """Number of a text → the pieces of it that are shown, in order."""
 
@@ -187,8 +185,7 @@ class Writer:
         text = self._texts[n]
         if text.call < 0 or text.call in spans:
             return ""
-        label = text.label[:_LABEL]
-        return f"{label} "
+        return f"{text.label} "
 
     def _show(self, n: int, spans: Spans) -> str:
         """Join the shown pieces of a text, with a sign where something is missing between them."""

@@ -7,15 +7,13 @@ from dataclasses import replace
 
 from refold.classic.compress import Folder
 from refold.classic.rules import RULES, Run, kept
-from refold.kinds import kind_of
+from refold.fold.people import is_prose, is_typed
 from refold.messages.folds import Fold
 from refold.messages.formats.base import is_note
 from refold.messages.message import Message, Part
 from refold.options import Options
-from refold.plan.layout import Key
-from refold.plan.recode import NOT_PROSE
+from refold.plan.recode import NOT_PROSE, Key
 from refold.plan.text_cache import TextCache
-from refold.plan.typed import PROSE_KINDS, is_typed_text
 
 
 def find_pastes(messages: Sequence[Message], whole: Container[int]) -> frozenset[Key]:
@@ -33,7 +31,7 @@ def find_pastes(messages: Sequence[Message], whole: Container[int]) -> frozenset
 
 
 def _is_pasted(text: str) -> bool:
-    return is_note(text) or not (is_typed_text(text) or kind_of(text) in PROSE_KINDS)
+    return is_note(text) or not (is_typed(text) or is_prose(text))
 
 
 def fold_prose(

@@ -10,7 +10,7 @@ from typing import Final
 from refold.classic.compress import plan_by_rules
 from refold.classic.reader import Reader
 from refold.codecs import reencode
-from refold.kinds import KINDS, kind_of
+from refold.fold.kinds import kind_of
 from refold.messages.formats import load
 from refold.messages.message import Message
 from refold.messages.token_count import MESSAGE_OVERHEAD, CountedTexts
@@ -18,14 +18,12 @@ from refold.notation.notes import kept_facts
 from refold.notation.recognize import body_of
 from refold.options import Depth, Options
 from refold.plan.fit import fit_budget
-from refold.plan.layout import STUB_TOKENS
 from refold.plan.text_cache import TextCache
 from refold.scan.structure import is_json
 from refold.scan.tokens.estimate import estimate_tokens
 
-_AROUND_TOKENS: Final = MESSAGE_OVERHEAD + STUB_TOKENS
+_AROUND_TOKENS: Final = MESSAGE_OVERHEAD + 12
 """What a plan counts besides the shown text: the message, and the mark of an excerpt."""
-_STRUCTURED: Final = frozenset(kind.name for kind in KINDS if kind.is_excerpted)
 _DEPTHS: Final[tuple[Depth, ...]] = ("gentle", "moderate", "aggressive")
 _PROSE_SLACK: Final = 1.5
 """How much longer than asked a summary may be: the next tighter depth says far less."""
@@ -71,7 +69,7 @@ def shorten_text(text: str, max_tokens: int, count: Callable[[str], int]) -> Sho
 
 def is_structured(text: str) -> bool:
     """Tell whether *text* has a structure by which its pieces can be rated."""
-    return is_json(text) or kind_of(text) in _STRUCTURED
+    return is_json(text) or kind_of(text) not in ("prose", "text")
 
 
 def _excerpt(text: str, max_tokens: int, tokens: CountedTexts) -> str:

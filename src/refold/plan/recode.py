@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
-from refold.codecs import TABLE, Codec, CodecTable, json_data
+from refold.codecs import TABLE, Codec, CodecTable
 from refold.codecs.rereads import changes
 from refold.codecs.shown import Shown
 from refold.messages.folds import Fold, Outcome, Plan, kept_fold
@@ -21,8 +21,6 @@ from refold.messages.message import Call, Message, Part
 from refold.messages.token_count import CountedTexts
 from refold.notation.marks import reformatted, same_result
 from refold.notation.recognize import is_marked
-from refold.plan.calls import spell_call
-from refold.plan.layout import Key, find_turns
 
 NO_FOLDS: Final[Mapping[int, Fold]] = MappingProxyType({})
 NOT_PROSE: Final = "not_said"
@@ -46,6 +44,10 @@ class Recoded:
         return same_result(self.text, handle) if is_copy else reformatted(self.text, handle)
 
 
+Key = tuple[int, int]
+"""The index of a message and the number of one of its texts."""
+
+
 def recode(
     messages: Sequence[Message],
     whole: Container[int],
@@ -66,61 +68,6 @@ def recode(
         if shorter is not None:
             found[key] = Recoded(shorter.text, f"recoded:{','.join(shorter.by)}")
     return found
-
-
-def recode_newest(
-    messages: Sequence[Message],
-    whole: Container[int],
-    recoded: Mapping[Key, Recoded],
-    tokens: CountedTexts,
-) -> dict[int, Fold]:
-    """Return re-encoded folds of the newest block, except messages that stay *whole*."""
-    shorter = {index for index, _ in recoded}
-    return {
-        index: _fold(messages[index], {}, recoded, tokens)
-        for block in find_turns(messages)[-1:]
-        for index in block
-        if index in shorter and index not in whole
-    }
-
-
-def open_texts(
-    messages: Sequence[Message],
-    whole: Container[int],
-    tokens: CountedTexts,
-    table: CodecTable = TABLE,
-) -> dict[Key, Recoded]:
-    """Unescape long strings inside JSON, in results and in what the assistant said.
-
-    This may cost more tokens than it saves. It is for texts of which only parts are shown, so that
-    these begin and end between lines or sentences. Messages that stay *whole* are left out.
-    """
-    found: dict[Key, Recoded] = {}
-    for message in messages:
-        if message.index in whole or not message.is_turn:
-            continue
-        for number, part in enumerate(message.parts):
-            if message.is_result(part) or message.role == "assistant":
-                opened = json_data.open_texts(part.text)
-                if opened is not None:
-                    shorter = table.reencode(opened, tokens, table.in_parts)
-                    text = opened if shorter is None else shorter.text
-                    found[message.index, number] = Recoded(text, "recoded:json_data")
-    return found
-
-
-def may_save(
-    least: int,
-    messages: Sequence[Message],
-    whole: Container[int],
-    tokens: CountedTexts,
-    codecs: Sequence[Codec],
-) -> bool:
-    """Tell whether *codecs* could save *least* tokens, at most all of the texts they apply to."""
-    texts = [text for _, text in _find_data(messages, whole)]
-    if sum(map(tokens, texts)) < least:
-        return False  # no need to ask the codecs
-    return least <= sum(tokens(text) for text in texts if any(c.applies_to(text) for c in codecs))
 
 
 def _find_data(
@@ -294,5 +241,5 @@ def _find_rereads(
 
 def _name_call(call: Call | None) -> str:
     """Return an earlier call on one line, so that a model recognizes it; "" if it takes more."""
-    name = spell_call(call) if call else ""
+    name = call.text if call else ""
     return "" if "\n" in name else name

@@ -13,9 +13,6 @@ from refold.classic.rules import Rule
 from refold.codecs import TABLE as CODECS
 from refold.codecs import Codec, CodecTable
 from refold.codecs import table_of as codecs_of
-from refold.kinds import TABLE as KINDS
-from refold.kinds import Kind, KindTable
-from refold.kinds import table_of as kinds_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,7 +21,6 @@ class Tables:
 
     detectors: DetectorTable = DETECTORS
     codecs: CodecTable = CODECS
-    kinds: KindTable = KINDS
     rules: tuple[Rule, ...] | None = None
     """Refold's own if there are none."""
 
@@ -34,7 +30,6 @@ class Tables:
         *,
         detectors: Sequence[Detector] | None = None,
         codecs: Sequence[Codec] | None = None,
-        kinds: Sequence[Kind] | None = None,
         rules: tuple[Rule, ...] | None = None,
     ) -> Self:
         """Check what a caller chose; what is `None` is refold's own.
@@ -44,7 +39,6 @@ class Tables:
         return cls(
             detectors=detectors_of(detectors),
             codecs=codecs_of(codecs),
-            kinds=kinds_of(kinds),
             rules=rules,
         )
 

@@ -36,7 +36,7 @@ from typing import Any, Final
 
 from refold.api import Compressor
 from refold.conversation.models import Price, list_prices
-from refold.kinds import kind_of
+from refold.fold.kinds import kind_of
 from refold.messages.formats import load
 from refold.messages.message import Message
 from refold.options import Options, without_budget
@@ -104,7 +104,7 @@ class ReportBuilder:
             yield {
                 "n": message.index,
                 "role": message.role,
-                "kind": _kind(message, tools, arguments),
+                "kind": _kind(message),
                 "tools": [*tools, *(name for name in called if name not in tools)],
                 "tokens": tokens,
                 "texts": [part.text for part in message.parts],
@@ -229,12 +229,11 @@ def _spell_price(price: Price) -> list[Any]:
     return [price.model, price.usd_per_million, price.long_tokens, price.long_usd_per_million]
 
 
-def _kind(message: Message, tools: Sequence[str], arguments: Mapping[str, str]) -> str:
+def _kind(message: Message) -> str:
     """Name what a message is: for the result of a tool, what kind of result."""
     for part in message.parts:
         if message.is_result(part):
-            given = arguments.get(part.call_id or "", "")
-            return kind_of(part.text, tools[0] if tools else "", given).replace("_", " ")
+            return kind_of(part.text)
     if message.calls:
         return "tool call"
     return "text" if message.parts else "thinking" if message.thinking else "other"

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Final, cast
 
 from refold.checks import check_choice, check_whole
-from refold.kinds import kind_of, split
+from refold.fold.kinds import PROGRAM_KINDS, grade_lines, kind_of
+from refold.fold.pieces import Grade
 from refold.notation.marks import GAP
 from refold.notation.notes import shortened_from
 from refold.options import Profile
@@ -25,9 +26,6 @@ _AROUND: Final = f" \t\r{GAP}"
 """What may surround a line in an excerpt: a short gap has no line of its own."""
 _MOST_ERRORS: Final = 200
 """A text with more errors than this is little else: no excerpt is made of it."""
-_WRITTEN_BY_PROGRAMS: Final = frozenset(
-    {"build_output", "listing", "log", "search_hits", "stack_trace", "test_run"}
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +57,7 @@ class ResultShortener:
         The text of a file (*is_file*) may be edited next, which requires its exact words. So it
         stays as it is unless a program wrote it, and it never becomes an excerpt.
         """
-        if is_file and kind_of(text) not in _WRITTEN_BY_PROGRAMS:
+        if is_file and kind_of(text) not in PROGRAM_KINDS:
             return None
         before = estimate_tokens(text)
         short, words = say_shorter(text, estimate_tokens), ""
@@ -85,7 +83,9 @@ def _has_errors_of(text: str, excerpt: str) -> bool:
     severe = (line for line in text.split("\n") if _SEVERE.search(line))
     if not all(line.strip(_AROUND) in shown for line in severe):
         return False
-    pieces = split(text, kind_of(text))
-    starts = (0, *pieces.ends)
-    errors = [text[a:b] for a, b, grade in zip(starts, *pieces, strict=False) if grade.is_error]
+    errors = [
+        text[start : text.find("\n", start) % (len(text) + 1)]
+        for start, grade in grade_lines(text)
+        if grade in (Grade.ERROR, Grade.GRAVE)
+    ]
     return len(errors) <= _MOST_ERRORS and all(error.strip() in excerpt for error in errors)

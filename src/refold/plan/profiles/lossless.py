@@ -7,11 +7,11 @@ from typing import Final
 
 from refold.classic.rules import recent_from
 from refold.codecs.shown import Shown
+from refold.fold.lay_out import YIELDING
 from refold.messages.folds import Plan
 from refold.messages.message import Message
 from refold.messages.untouchable import find_untouchable
 from refold.options import Options
-from refold.plan.layout import YIELDING
 from refold.plan.profiles import NO_PINS, BudgetTask, Preset
 from refold.plan.recode import plan_lossless, recode
 from refold.plan.text_cache import TextCache

@@ -14,14 +14,16 @@ from typing import Final
 from refold.classic.rules import recent_from
 from refold.codecs.shown import Shown
 from refold.fold.fold import Folder
+from refold.fold.lay_out import YIELDING
 from refold.fold.rate import Weights
+from refold.fold.write import digest_mark
 from refold.messages.folds import SUMMARIZED, Outcome, Plan
+from refold.messages.handles import handle_of
 from refold.messages.message import Message
 from refold.messages.token_count import count_plan
 from refold.notation.recognize import body_of
 from refold.options import Options
 from refold.plan.by_rules import find_pastes, fold_prose
-from refold.plan.layout import YIELDING
 from refold.plan.profiles import NO_PINS, BudgetTask, Preset
 from refold.plan.profiles.lossless import LosslessFitter, find_whole, since
 from refold.plan.recode import (
@@ -29,7 +31,6 @@ from refold.plan.recode import (
     recode,
 )
 from refold.plan.text_cache import TextCache
-from refold.plan.writing import Line, write_digest
 
 
 def recode_and_summarize(
@@ -103,7 +104,14 @@ def add_model_summary(plan: Plan, text_cache: TextCache) -> Plan:
     summary = text_cache.written_for_stretch(told, body_of(digest.texts[0]))
     if summary is None:
         return plan
-    summarized = write_digest(digest.sources, list(_lines(digest.sources, summary)))
+    count = sum(len(m.provenance.ids) if m.provenance else 1 for m in digest.sources)
+    body = digest_mark(count, handle_of(digest.sources), summary)
+    share = len(summary) // len(digest.sources)
+    outcomes = tuple(
+        (Outcome("digested", SUMMARIZED, m.chars, share, "" if n else summary),)
+        for n, m in enumerate(digest.sources)
+    )
+    summarized = digest.changed(texts={0: body}, outcomes=outcomes)
     if text_cache.tokens.fold(summarized) > text_cache.tokens.fold(digest):
         return plan
     text_cache.note_use(summarized.texts[0], told)
@@ -118,15 +126,6 @@ def _transcribe(stretch: Sequence[Message]) -> Iterator[str]:
             calls = [call.text for call in message.calls]
             # Not "user: ": an answer with such labels would look like turns and pass for a quote.
             yield from (f"({message.role})\n{text}" for text in (*said, *calls))
-
-
-def _lines(stretch: Sequence[Message], summary: str) -> Iterator[Line]:
-    """Yield the lines of a digest: the whole *summary*, under the first message."""
-    share = len(summary) // len(stretch)
-    for message in stretch:
-        shown, summary = summary, ""
-        outcome = Outcome("digested", SUMMARIZED, message.chars, share)
-        yield Line([("", shown)], len(shown), 0, outcome)
 
 
 PRESET: Final = Preset(

@@ -97,7 +97,6 @@ class ReportBuilder:
 
     def _tell_messages(self) -> Iterator[dict[str, Any]]:
         names = name_tools(self._messages)
-        arguments = {call.id: call.spelled for m in self._messages for call in m.calls}
         for message, tokens in zip(self._turns, self._tokens, strict=True):
             tools = tools_of(message, names)
             called = dict.fromkeys(call.name for call in message.calls)

@@ -63,7 +63,7 @@ class Town:
 
 
 def _mark(town: Town) -> str:
-    return excerpt("", town.random.choice((0, 12)), town.letters(HANDLE_CHARS))
+    return excerpt("", town.letters(HANDLE_CHARS))
 
 
 def _summary(town: Town) -> str:

@@ -58,7 +58,7 @@ def test_a_message_too_long_to_count_as_typed_leaves_a_trace_where_there_is_room
         {"role": "user", "content": long},
         {"role": "assistant", "content": f"You said: {long} I will do that."},
     ]
-    assert len(long.split()) > 300
+    assert len(long.split()) > 200
     assert shown(messages, 0.5).count("Please book the cheapest one.") == 2
 
 

@@ -80,4 +80,4 @@ def test_what_has_a_structure_is_known(fixture: Path) -> None:
     texts = ["\n".join(line[2:] for line in case[:-1].split("\n")) for case in found]
     assert texts
     known = [is_structured(text) for text in texts]
-    assert sum(known) >= len(known) / 2 if fixture.stem != "prose" else not any(known)
+    assert (3 * sum(known) >= len(known)) is (fixture.stem != "prose")

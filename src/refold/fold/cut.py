@@ -113,7 +113,8 @@ def _spans(text: Text, grades: dict[int, Grade]) -> Iterator[tuple[int, int]]:
     """Yield the pieces of a text: lines or sentences, short ones together."""
     body = text.text
     most = _GLUE_TYPED if text.is_typed else _GLUE[text.voice]
-    border = _LINE if text.voice in (Voice.TOOL, Voice.CALL) else _SENTENCE
+    is_lines = text.kind is not Kind.PROSE
+    border = _LINE if is_lines else _SENTENCE
     start = last = 0
     is_head = text.is_call
     before = Grade.PLAIN

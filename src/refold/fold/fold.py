@@ -20,10 +20,11 @@ from refold.fold.pieces import Place, Reading, Room, Text, Voice
 from refold.fold.rate import Index, Weights, rate
 from refold.fold.talk import is_talk
 from refold.fold.texts import SYSTEM, read
-from refold.fold.write import Writer, digest_mark
+from refold.fold.write import Writer
 from refold.messages.folds import Plan, kept_fold
 from refold.messages.message import Message
 from refold.messages.token_count import MESSAGE_OVERHEAD, CountedTexts, count_plan
+from refold.notation import marks
 
 _LEANS: Final = (1.0, 0.5, 0.0)
 """How much of the newest turns stands in its place; less where even that does not fit."""
@@ -89,7 +90,7 @@ class Folder:
             self._question = ask(texts, pieces, self._index)
             whole, shape = find_costs(messages, texts, tokens)
             fixed = sum(whole[m.index] for m in messages if m.role in SYSTEM)
-            bare = tokens(digest_mark(20, "kdbfq", "")) + MESSAGE_OVERHEAD
+            bare = tokens(marks.digest("", 20, "kdbfq")) + MESSAGE_OVERHEAD
             self._reading = Reading(messages, texts, pieces, whole, shape, fixed, bare, talk)
         return self._reading
 

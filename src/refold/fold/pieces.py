@@ -37,6 +37,8 @@ class Kind(StrEnum):
     RECORDS = "records"
     """JSON, written as one line per row, record or value."""
     CALL = "call"
+    DIGEST = "digest"
+    """A digest of an earlier fold, whose lines say themselves who spoke."""
 
 
 class Grade(IntEnum):

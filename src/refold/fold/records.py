@@ -15,6 +15,8 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
+from refold.notation.marks import GAP
+
 _ROW: Final = 400
 """Characters of a record that is written as one row."""
 _FIELD: Final = 160
@@ -147,7 +149,7 @@ def flat(value: Any, depth: int = 0) -> str:
     try:
         return json.dumps(value, ensure_ascii=False)
     except (ValueError, RecursionError):
-        return "…"
+        return GAP
 
 
 class _Writer:

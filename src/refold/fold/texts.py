@@ -13,7 +13,7 @@ from refold.fold.pieces import Kind, Text, Voice
 from refold.fold.records import flat, respell
 from refold.messages.failure import is_failure_text
 from refold.messages.message import Call, Message
-from refold.notation.recognize import read_argument, unmarked
+from refold.notation.recognize import is_digest, read_argument, unmarked
 from refold.scan.tokens.counter import TokenCounter
 
 SYSTEM: Final = ("system", "developer")
@@ -56,6 +56,7 @@ def read(messages: Sequence[Message], count: TokenCounter) -> list[Text]:
                 call = calls.get(part.call_id or "", -1)
                 text = Text(message.index, number, voice, body, 0, Kind.PROSE, call=call)
                 text.is_part = body is not part.text
+                text.kind = Kind.DIGEST if is_digest(part.text) else Kind.PROSE
                 texts.append(_spell_text(text, count))
                 if call >= 0:
                     _note_outcome(texts[call], texts[-1], part.text)

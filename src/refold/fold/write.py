@@ -11,13 +11,14 @@ from typing import Any, Final
 
 from refold.fold.choose import Choice
 from refold.fold.lay_out import Layout
-from refold.fold.pieces import Grade, Place, Voice
+from refold.fold.pieces import Grade, Kind, Place, Voice
 from refold.lazy import Lazy
 from refold.messages.folds import Fold, Outcome, Plan, kept_fold
 from refold.messages.handles import handle_of
 from refold.messages.message import Call, Message
 from refold.messages.token_count import CountedTexts
 from refold.notation import marks
+from refold.notation.recognize import count_messages
 from refold.result import Piece as Told
 
 _CLIPPED: Final = 160
@@ -100,7 +101,7 @@ class Writer:
             if is_all and (text.is_part or not text.is_respelled):
                 rows.append(Outcome("preserved", "within_budget", size, size))
                 continue
-            tag = marks.reformatted(shown, handle) if is_all else _part(shown, handle)
+            tag = marks.reformatted(shown, handle) if is_all else marks.excerpt(shown, handle)
             if len(tag) >= size or self._tokens(tag) >= self._tokens(part.text):
                 rows.append(Outcome("preserved", "within_budget", size, size))
                 continue
@@ -152,7 +153,9 @@ class Writer:
                     continue
                 text = self._texts[n]
                 shown = self._show(n, spans)
-                if text.voice is Voice.USER:
+                if text.kind is Kind.DIGEST:
+                    pass  # its lines say who spoke
+                elif text.voice is Voice.USER:
                     shown = f"user: {shown}"
                 elif text.voice is Voice.ASSISTANT:
                     shown = f"assistant: {shown}" if speaker is Voice.USER else shown
@@ -169,9 +172,9 @@ class Writer:
             outcome = Outcome("digested", why, message.chars, size, line)
             rows.append((self._explained(outcome, self._of[message.index]),))
         sources = tuple(run)
-        count = sum(len(m.stands_for.ids) if m.is_stand_in and m.stands_for else 1 for m in run)
+        count = count_sources(run)
         body = "\n".join(lines)
-        view = digest_mark(count, handle_of(sources), body)
+        view = marks.digest(body, count, handle_of(sources))
         fold = Fold(sources=sources, texts={0: view}, outcomes=tuple(rows), is_rolled=True)
         chars = sum(m.chars + sum(len(call.text) for call in m.calls) for m in run)
         is_shorter = len(view) < chars or not chars
@@ -198,7 +201,7 @@ class Writer:
             start = pieces[m].start
             if start > end and out and text.text[end:start].strip():
                 out[-1] = out[-1].rstrip("\n ")
-                out.append("\n… " if text.text[start - 1] == "\n" else " … ")
+                out.append(marks.NEXT_LINE if text.text[start - 1] == "\n" else marks.BETWEEN)
             elif start > end and out:
                 out.append(text.text[end:start])
             out.append(text.text[start : pieces[m].end])
@@ -251,15 +254,10 @@ class Writer:
             line += breaks
 
 
-def _part(shown: str, handle: str) -> str:
-    """Mark an excerpt; what shows nothing says so."""
-    return marks.head("part" if shown else "shortened", handle, shown)
-
-
-def digest_mark(count: int, handle: str, body: str) -> str:
-    """Mark a stretch of messages: `[24 messages, shortened #kdbfq]`."""
-    messages = "1 message" if count == 1 else f"{marks.spell_amount(count)} messages"
-    return marks.head(f"{messages}, shortened" if body else messages, handle, body)
+def count_sources(run: Sequence[Message]) -> int:
+    """Return how many messages a digest of *run* stands for, those of earlier digests included."""
+    firsts = (m.parts[0].text if m.stands_for and m.parts else "" for m in run)
+    return sum(count_messages(first) or 1 for first in firsts)
 
 
 def clip(call: Call, handle: str) -> Call | None:
@@ -269,14 +267,15 @@ def clip(call: Call, handle: str) -> Call | None:
     given = call.arguments
     if not given:
         return None
-    mark = [handle]
+    left = [handle] if handle else []
 
     def short(value: Any) -> Any:
         if not isinstance(value, str) or len(value) <= 1.5 * _CLIPPED:
             return value
-        end = f" {marks.mark(marks.SENT_WHOLE, mark.pop())}" if mark and mark[0] else ""
         begin = value[: _CLIPPED - _END].rstrip()
-        return f"{begin} …{end}" if end else f"{begin} … {value[-_END:].lstrip()}"
+        if left:
+            return marks.argument(begin, left.pop())
+        return f"{begin}{marks.BETWEEN}{value[-_END:].lstrip()}"
 
     clipped = {key: short(value) for key, value in given.items()}
     if clipped == dict(given):

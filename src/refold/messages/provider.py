@@ -18,7 +18,7 @@ from refold.messages.formats.chat import PLAIN
 from refold.messages.handles import anchor_of, handle_of
 from refold.messages.message import Message
 from refold.messages.untouchable import words_beside_results
-from refold.notation.marks import Stretch, digest, excerpt, put_handle, shown_handle
+from refold.notation.marks import digest, excerpt, put_handle, shown_handle
 from refold.options import ThinkingWay
 
 _ASSISTANT: Final = "assistant"
@@ -171,7 +171,7 @@ def _line(source: Message, row: tuple[Outcome, ...], words: str = "") -> Fold:
     """Fold *source* into a line with its handle and these *words*."""
     if source.is_stand_in and not source.is_tool_result:  # it is such a line already
         return kept_fold(source, "already_compressed")
-    text = digest(words, Stretch(1), handle_of((source,)))
+    text = digest(words, 1, handle_of((source,)))
     is_plain = not (source.is_tool_result or source.images or source.opaque)
     if is_plain and source.chars <= len(text):
         return kept_fold(source, "within_budget")
@@ -204,7 +204,7 @@ def _row(source: Message, shown: str) -> Fold:
     outcomes: list[Outcome] = []
     for number, part in enumerate(source.parts):
         size = len(part.text)
-        text = excerpt(shown, 100 * len(shown) // max(1, size), handle)
+        text = excerpt(shown, handle)
         if len(text) < size:
             texts[number], shown = text, ""
         outcomes.append(Outcome("compressed", _REASON, size, min(size, len(text))))
@@ -282,4 +282,4 @@ def _without(fold: Fold, *, is_anchored: bool) -> Fold:
     if not (is_empty or is_unknown):
         return fold.stripped()
     handle = anchor_of(fold.sources) if is_unknown else handle_of(fold.sources)
-    return fold.stripped(excerpt("", 0, handle))
+    return fold.stripped(excerpt("", handle))

@@ -1,11 +1,11 @@
 """Marks: plain words in brackets that say what stands in for what, and a handle to fetch the whole.
 
-    [12% shown #kdbfq]                           above the pieces that are shown of a text
+    [part #kdbfq]                                above the pieces that are shown of a text
     [24 messages, shortened #kdbfq]              above those of a stretch of messages
     [reformatted #kdbfq]                         above the same data in fewer tokens
     [same as the result of read_file a.py above #kdbfq]
-    import os … [shortened, sent whole #kdbfq]   behind how a long argument of a call begins
-    … [shortened from 1,100 tokens; whole text: #kdbfq]   behind the result of a tool
+    import os … [shortened, sent whole #kdbfq]   after how a long argument of a call begins
+    … [shortened from 1,100 tokens; whole text: #kdbfq]   after the result of a tool
 
 A message has one mark: every one costs about ten tokens of what could be shown instead.
 """
@@ -13,24 +13,16 @@ A message has one mark: every one costs about ten tokens of what could be shown 
 from __future__ import annotations
 
 import re
-from typing import Final, NamedTuple
+from typing import Final
 
-_DIGITS: Final = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
-AMOUNT: Final = rf"(?:[0-9]{{1,2}}+|(?:{'|'.join(_DIGITS)})(?= hundred))(?: (?:hundred|thousand))*+"
-"""A pattern for what `spell_amount` writes."""
-_WORDS: Final = {"hundred": 100, "thousand": 1_000}
+AMOUNT: Final = r"[0-9]{1,9}+"
+"""A pattern for an amount: a figure."""
 HANDLE_CHARS: Final = 5
 """Letters of a handle that a model sees: unique in its view, and looked up within its conversation.
 Links have 128 bits whatever the handle is; with eight letters a model foresaw .012 to .017 less of
 the next turns, for the room that they took."""
 ANCHOR_CHARS: Final = 28
 """The fewest letters that make 128 bits."""
-_TENTH: Final = 10
-"""Percent; a mark that tells no share shows less."""
-_LONG_CHARS: Final = 2_000
-"""A digest of so many characters, about 500 tokens, says in a whole sentence what it is: that costs
-about 15 tokens more than the short form. Handles and wordy marks together cost .01 to .03 of what a
-judging model foresees at 15 % of the tokens, so nothing shorter does."""
 NAMED: Final = "Also named: "
 SENT_WHOLE: Final = "shortened, sent whole"
 _ENDS: Final = str.maketrans({"[": "(", "]": ")", "\n": " ", "#": " "})
@@ -39,35 +31,17 @@ _MAX_NAME: Final = 100
 """Calls longer than this are not repeated to name what they returned."""
 
 
-def spell_amount(count: int) -> str:
-    """Spell a rounded number: `37`, `two hundred`, `11 hundred`, `30 thousand`.
-
-    A number of three digits could be taken for a value of the conversation.
-    """
-    if count < 100:
-        return str(count)
-    if count < 9_950:
-        hundreds = (count + 50) // 100
-        return f"{_DIGITS[hundreds - 1] if hundreds <= len(_DIGITS) else hundreds} hundred"
-    return f"{spell_amount((count + 500) // 1000)} thousand"
-
-
-def read_amount(said: str) -> int:
-    """Return the number that `spell_amount` spelled, as far as it tells."""
-    number, *words = said.split()
-    amount = _DIGITS.index(number) + 1 if number in _DIGITS else int(number)
-    for word in words:
-        amount *= _WORDS[word]
-    return amount
-
-
 def count_things(count: int, noun: str) -> str:
-    """Spell a rounded number with its noun, given in the singular: `1 line`, `37 lines`."""
-    return f"{spell_amount(count)} {noun}" if count == 1 else f"{spell_amount(count)} {noun}s"
+    """Spell a number with its noun, given in the singular: `1 line`, `37 lines`."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 GAP: Final = "…"
 """A bit is left out here, or more than a bit on either side of how much."""
+BETWEEN: Final = f" {GAP} "
+"""Between two pieces of a line."""
+NEXT_LINE: Final = f"\n{GAP} "
+"""Before a piece that begins a line."""
 _CHARS_A_WORD: Final = 20
 """Where words are longer than this, there are hardly any blanks, and characters are counted."""
 _LINE: Final = re.compile(rf"(?:{GAP} {AMOUNT} (?:line|word|character)s? )?+[{GAP} ]*+")
@@ -94,12 +68,7 @@ def size_of(text: str, start: int, end: int, *, least_lines: int, least_chars: i
 
 def more(count: int, noun: str) -> str:
     """Mark that a list or object has more items that are left out: `… 12 more items`."""
-    return f"{GAP} {spell_amount(count)} more {noun}{'' if count == 1 else 's'}"
-
-
-def said_times(count: int) -> str:
-    """Mark how often a line that is shown once occurred: ` ×41`."""
-    return f" ×{spell_amount(count)}"
+    return f"{GAP} {count} more {noun}{'' if count == 1 else 's'}"
 
 
 def is_gap(line: str) -> bool:
@@ -112,16 +81,6 @@ def without_gaps(text: str) -> str:
     if GAP not in text:
         return text
     return "\n".join(line for line in text.split("\n") if not _LINE.fullmatch(line) or not line)
-
-
-class Stretch(NamedTuple):
-    """What a digest stands for."""
-
-    messages: int
-    typed: int = 0
-    """How many of them a user wrote."""
-    calls: int = 0
-    """How many tools were called in them."""
 
 
 def show_handle(handle: str) -> str:
@@ -161,38 +120,19 @@ def head(words: str, handle: str, body: str) -> str:
     return f"{mark(words, handle)}\n{body}" if body else mark(words, handle)
 
 
-def excerpt(body: str, percent: int, handle: str = "", errors: int = 0) -> str:
-    """Spell a text of which only so much is shown: `[12% shown #handle]`.
-
-    Less than a tenth is next to nothing, and told without a figure: `[shortened #handle]`.
-    """
-    words = f"{percent}% shown" if percent >= _TENTH else "shortened"
-    return head(f"{words}{_errors(errors)}", handle, body)
+def excerpt(body: str, handle: str = "") -> str:
+    """Mark what is shown of a text: `[part #kdbfq]`, or `[shortened #kdbfq]` if nothing is."""
+    return head("part" if body else "shortened", handle, body)
 
 
-def digest(body: str, stretch: Stretch, handle: str = "", errors: int = 0) -> str:
-    """Spell a stretch of messages: a part of it below its mark, or only `[24 messages #handle]`.
-
-    A long one opens with a sentence that says of what it is, and how to get it back.
-    """
-    messages = count_things(stretch.messages, "message")
-    if len(body) < _LONG_CHARS:
-        words = f"{messages}, shortened" if body else messages
-        return head(f"{words}{_errors(errors)}", handle, body)
-    kinds = [f"{spell_amount(stretch.typed)} by the user"] if stretch.typed else []
-    kinds += [f"with {count_things(stretch.calls, 'call')}"] if stretch.calls else []
-    of = f" ({', '.join(kinds)})" if kinds else ""
-    words = f"{messages.replace(' message', ' earlier message')}{of}, shortened{_errors(errors)}"
-    return head(f"{words}; fetch the whole text with" if handle else words, handle, body)
-
-
-def _errors(count: int) -> str:
-    """Spell how many errors are left out."""
-    return f", {count_things(count, 'error')} left out" if count else ""
+def digest(body: str, messages: int, handle: str = "") -> str:
+    """Mark what is shown of a stretch of messages, or only say how many: `[24 messages #kdbfq]`."""
+    count = count_things(messages, "message")
+    return head(f"{count}, shortened" if body else count, handle, body)
 
 
 def argument(text: str, handle: str = "") -> str:
-    """Spell how a long argument of a call begins; the mark stands behind it, and says what was.
+    """Spell how a long argument of a call begins; the mark stands after it, and says what was.
 
     A model goes on as it began: of a mark in front, it would make the beginning of its next call.
     """
@@ -230,17 +170,15 @@ def _plain(words: str) -> str:
 
 _HANDLE: Final = "…"
 """Stands for a handle where none is meant: models copy an example that could be one."""
+_PART, _DIGEST = excerpt(GAP, _HANDLE).split("\n")[0], digest(GAP, 24, _HANDLE).split("\n")[0]
 _LEGEND: Final = (
-    f"Parts of this conversation are shortened to save room: {excerpt('', 12, _HANDLE)} or "
-    f"{excerpt('', 0, _HANDLE)} stands above the pieces that are shown of one text, "
-    f"{digest('…', Stretch(24), _HANDLE).splitlines()[0]} above those of a stretch of messages, "
-    f"and {reformatted('', _HANDLE)} above the same data in another form, with nothing left out. "
-    f"Between the pieces, {gap('37 lines')} says how much is left out, a bare … stands for a bit, "
-    f"and{said_times(41)} behind a line for how often it was said. "
-    f"Behind how a long argument of a call begins, {mark(SENT_WHOLE, _HANDLE)} means that it is "
-    "only shown shortened here: the tool got all of it, and your next call has to say all, too. "
-    "Whatever is left out can be asked for, in plain words or by its handle: the letters after the "
-    "# of a mark, which are no value of the conversation. These marks are not yours to write."
+    f"Older parts are shortened: {_PART} stands above what is shown of a text, {_DIGEST} of a "
+    "stretch, where user: and assistant: name speakers and → leads to what a call "
+    f"returned. {reformatted('', _HANDLE)} leaves nothing out, {same_result('', _HANDLE)} repeats; "
+    f"{excerpt('', _HANDLE)} and {digest('', 24, _HANDLE)} show nothing. {GAP} is a gap. "
+    f"{mark(SENT_WHOLE, _HANDLE)} ends an argument that the tool got whole; send "
+    "yours whole, too. Ask for what is missing in plain words or by the letters after #. "
+    "Never write marks."
 )
 
 

@@ -8,7 +8,7 @@ when a view is folded again, so that no mark is ever nested in another.
 from __future__ import annotations
 
 import re
-from typing import Final, NamedTuple
+from typing import Final
 
 from refold.notation.marks import (
     AMOUNT,
@@ -16,16 +16,14 @@ from refold.notation.marks import (
     HANDLE_CHARS,
     NAMED,
     SENT_WHOLE,
-    Stretch,
-    read_amount,
     without_gaps,
 )
 from refold.notation.spelling import Said, read_other_tag, read_summary_tag
 
 _HANDLE: Final = rf"[a-z]{{{HANDLE_CHARS},36}}"
-_MESSAGES: Final = rf"({AMOUNT}) (?:earlier )?+messages?+(?=[ ,\]])"
+_MESSAGES: Final = rf"({AMOUNT}) messages?+(?=[ ,\]])"
 _WORDS: Final = (
-    rf"(?:(?:[0-9]{{1,2}}+% shown|part|shortened|reformatted|same as the |corrected (?:above|below)"
+    rf"(?:(?:part|shortened|reformatted|same as the |corrected (?:above|below)"
     rf"|(?:image|audio|file) left out: |{_MESSAGES})[^\[\]\n#]{{0,400}})"
 )
 _MARK: Final = re.compile(rf"\[{_WORDS}(?<!:) #{_HANDLE}\]")
@@ -53,30 +51,15 @@ _WITHOUT: Final = ("[summary", "[cce:", "[truncated", "[shortened from ", "[summ
 """How tags and notes begin that may have no handle."""
 _HANDLE_END: Final = re.compile(rf" #{_HANDLE}\]")
 _HANDLES: Final = re.compile(rf" #({_HANDLE})\]")
-_KINDS: Final = re.compile(
-    rf"\((?:({AMOUNT}) by the user)?+(?:, )?+(?:with ({AMOUNT}) calls?+)?+\)"
-)
-_SHARE: Final = re.compile(r"\[([0-9]{1,2})% shown")
-_UNKNOWN_SHARE: Final = 5
-"""Percent, where a mark tells none: it is less than a tenth."""
 IMITATION: Final = re.compile(
     r"\[(?:summary(?:#\w{1,64})?:|cce:|truncated\b|kept:|reformatted\b|whole text:|shortened\b"
-    r"|summarized from|summary of \d|[0-9]{1,2}% shown|same as the |corrected (?:above|below)\b"
-    r"|[0-9]{1,2}[a-z ]{0,40} messages?(?:,| #)|(?:image|audio|file) left out\b)"
+    r"|summarized from|summary of \d|part #|same as the |corrected (?:above|below)\b"
+    r"|[0-9]{1,9} messages?(?:,| #)|(?:image|audio|file) left out\b)"
     r"|\| ?entities:|\(\d{1,9} messages merged\)|#[a-z]{6,40}\]",
     re.IGNORECASE,
 )
 """How stand-ins are written, in whole or in part: a model that writes this imitates one."""
 KEPT_LINE: Final = re.compile(r"\n\[kept: [^\n]*\]\Z")
-
-
-class Shown(NamedTuple):
-    """What a stand-in shows, read back."""
-
-    body: str
-    """Without its marks, and without the gaps that have a line of their own."""
-    whole: int
-    """About how many characters there were."""
 
 
 def has_tag(text: str) -> bool:
@@ -101,25 +84,22 @@ def find_handles(text: str) -> list[str]:
     return list(dict.fromkeys(_HANDLES.findall(text))) if "#" in text else []
 
 
-def read_shown(text: str) -> Shown | None:
+def read_shown(text: str) -> str | None:
     """Return what *text* shows below a mark, in a tag or before a note; `None` without any."""
     if text.startswith("["):
         head = _MARK.match(text)
         if head is not None:
-            body = without_gaps(text[head.end() :].removeprefix("\n"))
-            share = _SHARE.match(text)
-            percent = int(share[1]) if share else _UNKNOWN_SHARE
-            return Shown(body, 100 * len(body) // max(1, percent))
+            return without_gaps(text[head.end() :].removeprefix("\n"))
         said = read_summary_tag(text)
         if said is not None:
-            return Shown(said.body, len(text))
+            return said.body
         other = read_other_tag(text)
         if other is not None:
-            return Shown(other, len(text))
+            return other
     return _read_noted(text)
 
 
-def _read_noted(text: str) -> Shown | None:
+def _read_noted(text: str) -> str | None:
     """Read back a text with a note at its end."""
     if not text.endswith("]") and not text.endswith("}"):
         return None
@@ -127,10 +107,10 @@ def _read_noted(text: str) -> Shown | None:
     place = text.rfind("[", tail)
     note = _NOTE.fullmatch(text, place) if place >= 0 else None
     if note is not None and len(note[0]) > 2:
-        return Shown(without_gaps(text[:place].rstrip()), len(text))
+        return without_gaps(text[:place].rstrip())
     inside = _JSON_NOTE.search(text, tail)
     if inside is not None and len(inside[1]) > 2:
-        return Shown(text[: inside.start()] + text[inside.end() :], len(text))
+        return text[: inside.start()] + text[inside.end() :]
     return None
 
 
@@ -159,7 +139,7 @@ def body_of(text: str) -> str:
 def said_in(text: str) -> str:
     """Return *text* without its marks and gaps, if it is a stand-in."""
     shown = read_shown(text)
-    return text if shown is None else shown.body
+    return text if shown is None else shown
 
 
 def unmarked(text: str) -> str:
@@ -172,22 +152,13 @@ def is_digest(text: str) -> bool:
     return _DIGEST.match(text) is not None and _MARK.match(text) is not None
 
 
-def read_stretch(text: str) -> Stretch | None:
-    """Return what a digest or merged summary stands for; `None` if *text* is neither."""
-    head = _MARK.match(text)
-    if head is not None:
+def count_messages(text: str) -> int:
+    """Return how many messages a digest or merged summary stands for; 0 if *text* is neither."""
+    if _MARK.match(text) is not None:
         found = _DIGEST.match(text)
-        if found is None:
-            return None
-        kinds = _KINDS.search(text, 0, head.end())
-        typed, calls = kinds.groups() if kinds else (None, None)
-        return Stretch(
-            read_amount(found[1]),
-            read_amount(typed) if typed else 0,
-            read_amount(calls) if calls else 0,
-        )
+        return int(found[1]) if found else 0
     said = read_summary_tag(text)
-    return Stretch(said.messages) if said is not None and said.messages > 1 else None
+    return said.messages if said is not None and said.messages > 1 else 0
 
 
 def read_summary(text: str) -> Said | None:
@@ -201,9 +172,8 @@ def read_summary(text: str) -> Said | None:
     body, _, names = text[head.end() :].removeprefix("\n").rpartition(f"\n{NAMED}")
     if "\n" in names or not body:
         body, names = text[head.end() :].removeprefix("\n"), ""
-    stretch = read_stretch(text)
     return Said(
         body=body,
-        messages=stretch.messages if stretch else 1,
+        messages=count_messages(text) or 1,
         entities=tuple(names.split(", ")) if names else (),
     )

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
-from refold.notation.marks import GAP, NAMED, Stretch, count_things, digest, head, mark
+from refold.notation.marks import GAP, NAMED, count_things, digest, head, mark
 
 REFERENCE: Final = re.compile(r"\[cce:(?:(?:near-)?dup of|superseded by) ([^\n]+?) (?:—|\()")
 """How a tag that refers to another message begins, with the id of that message."""
@@ -97,7 +97,7 @@ def _summary(said: Summary, handle: str) -> str:
 
 
 def _only_count(messages: int, handle: str) -> str:
-    return digest("", Stretch(messages), handle)
+    return digest("", messages, handle)
 
 
 def _text_alone(said: Summary, _handle: str) -> str:

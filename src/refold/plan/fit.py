@@ -161,15 +161,18 @@ class Planner:
         over = self._overshoot(arranged, tokens, budget, reserved)
         if over <= 0:
             return arranged, report
-        plan, tight = fit(max(0, room - over), max(0, budget - over))
-        shorter = self._arrange(plan)
-        is_over = self._overshoot(shorter, tokens, budget, reserved) > 0
-        if is_over:
-            if self.options.same_count:
-                return arranged, report
-            plan, least = fit(0, 0)  # what cannot fit keeps the task and the question
-            return self._arrange(plan), replace(least, token_budget=budget)
-        return shorter, replace(tight, token_budget=budget, obstacles=(), stopped_by="")
+        less = 0
+        for _ in range(_MAX_REPLANS):
+            less += over
+            plan, tight = fit(max(0, room - less), max(0, budget - less))
+            shorter = self._arrange(plan)
+            over = self._overshoot(shorter, tokens, budget, reserved)
+            if over <= 0:
+                return shorter, replace(tight, token_budget=budget, obstacles=(), stopped_by="")
+        if self.options.same_count:
+            return arranged, report
+        plan, least = fit(0, 0)  # what cannot fit keeps the task and the question
+        return self._arrange(plan), replace(least, token_budget=budget)
 
     def _is_longer(self, plan: Plan, tokens: CountedTexts, total: int, reserved: int) -> bool:
         """Tell whether *plan*, as it is sent, costs more than the *total* of its messages.

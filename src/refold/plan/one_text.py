@@ -69,7 +69,7 @@ def shorten_text(text: str, max_tokens: int, count: Callable[[str], int]) -> Sho
 
 def is_structured(text: str) -> bool:
     """Tell whether *text* has a structure by which its pieces can be rated."""
-    return is_json(text) or kind_of(text) not in ("prose", "text")
+    return is_json(text) or kind_of(text) != "prose"
 
 
 def _excerpt(text: str, max_tokens: int, tokens: CountedTexts) -> str:

@@ -15,6 +15,7 @@ from typing import Final
 from refold.codecs import TABLE, Codec, CodecTable
 from refold.codecs.rereads import changes
 from refold.codecs.shown import Shown
+from refold.fold.records import flat
 from refold.messages.folds import Fold, Outcome, Plan, kept_fold
 from refold.messages.handles import handle_of
 from refold.messages.message import Call, Message, Part
@@ -241,5 +242,6 @@ def _find_rereads(
 
 def _name_call(call: Call | None) -> str:
     """Return an earlier call on one line, so that a model recognizes it; "" if it takes more."""
-    name = call.text if call else ""
+    given = call.arguments or {} if call else {}
+    name = " ".join([call.name, *(f"{k}={flat(v)}" for k, v in given.items())]) if call else ""
     return "" if "\n" in name else name

@@ -33,8 +33,7 @@ _SAMPLES: Final = ("vmzdzbrninvqjhihdnfirfrdalga", "ukqlxkpvqhxohhqvyuxyniqgijxe
 def anchor_tokens(count: TokenCounter) -> int:
     """Return how many tokens a long handle may add to a short one; 0 where words are counted."""
     extra = max(
-        count(excerpt("", 0, long)) - count(excerpt("", 0, long[:HANDLE_CHARS]))
-        for long in _SAMPLES
+        count(excerpt("", long)) - count(excerpt("", long[:HANDLE_CHARS])) for long in _SAMPLES
     )
     return max(_FIRST_TOKENS, extra) if extra > 0 else 0
 

@@ -16,11 +16,12 @@ from refold.codecs.shown import Shown
 from refold.fold.fold import Folder
 from refold.fold.lay_out import YIELDING
 from refold.fold.rate import Weights
-from refold.fold.write import digest_mark
+from refold.fold.write import count_sources
 from refold.messages.folds import SUMMARIZED, Outcome, Plan
 from refold.messages.handles import handle_of
 from refold.messages.message import Message
 from refold.messages.token_count import count_plan
+from refold.notation import marks
 from refold.notation.recognize import body_of
 from refold.options import Options
 from refold.plan.by_rules import find_pastes, fold_prose
@@ -104,8 +105,8 @@ def add_model_summary(plan: Plan, text_cache: TextCache) -> Plan:
     summary = text_cache.written_for_stretch(told, body_of(digest.texts[0]))
     if summary is None:
         return plan
-    count = sum(len(m.provenance.ids) if m.provenance else 1 for m in digest.sources)
-    body = digest_mark(count, handle_of(digest.sources), summary)
+    count = count_sources(digest.sources)
+    body = marks.digest(summary, count, handle_of(digest.sources))
     share = len(summary) // len(digest.sources)
     outcomes = tuple(
         (Outcome("digested", SUMMARIZED, m.chars, share, "" if n else summary),)

@@ -80,4 +80,5 @@ def test_what_has_a_structure_is_known(fixture: Path) -> None:
     texts = ["\n".join(line[2:] for line in case[:-1].split("\n")) for case in found]
     assert texts
     known = [is_structured(text) for text in texts]
-    assert (3 * sum(known) >= len(known)) is (fixture.stem != "prose")
+    assert 5 * sum(known) >= 2 * len(known) or fixture.stem == "prose"
+    assert 2 * sum(known) < len(known) or fixture.stem != "prose"

@@ -174,10 +174,10 @@ _PART, _DIGEST = excerpt(GAP, _HANDLE).split("\n")[0], digest(GAP, 24, _HANDLE).
 _LEGEND: Final = (
     f"Older parts are shortened: {_PART} stands above what is shown of a text, {_DIGEST} of a "
     "stretch, where user: and assistant: name speakers and → leads to what a call "
-    f"returned. {reformatted('', _HANDLE)} leaves nothing out, {same_result('', _HANDLE)} repeats; "
+    f"returned. {reformatted('', _HANDLE)} is complete, {same_result('', _HANDLE)} repeats; "
     f"{excerpt('', _HANDLE)} and {digest('', 24, _HANDLE)} show nothing. {GAP} is a gap. "
     f"{mark(SENT_WHOLE, _HANDLE)} ends an argument that the tool got whole; send "
-    "yours whole, too. Ask for what is missing in plain words or by the letters after #. "
+    "yours whole, too. Ask for what is missing in words or by the letters after #. "
     "Never write marks."
 )
 

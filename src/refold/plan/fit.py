@@ -161,10 +161,9 @@ class Planner:
         over = self._overshoot(arranged, tokens, budget, reserved)
         if over <= 0:
             return arranged, report
-        less = 0
         for _ in range(_MAX_REPLANS):
-            less += over
-            plan, tight = fit(max(0, room - less), max(0, budget - less))
+            most = max(0, count_plan(plan, tokens) - over)
+            plan, tight = fit(most, most)
             shorter = self._arrange(plan)
             over = self._overshoot(shorter, tokens, budget, reserved)
             if over <= 0:

@@ -6,7 +6,6 @@ import json
 import random
 import tempfile
 import threading
-import time
 import urllib.error
 import urllib.request
 from http.client import HTTPException
@@ -14,28 +13,34 @@ from pathlib import Path
 from typing import Any
 
 from attacks.base import Area, Check
-from attacks.proxied import Provider, Serving, providing, serving
+from attacks.proxied import Provider, providing, serving
 from attacks.talks import prose
+from refold.server.proxy.folding import Folder
+from refold.server.proxy.request import Job
+from refold.server.proxy.settings import Settings
 
 _OTHERS = 257
 """One more conversation than a worker keeps in memory."""
 _TURNS = 8
+_BUDGET = 8_000
 _TOOLS = [{"name": "look", "description": "Looks.", "input_schema": {"type": "object"}}]
 
 
 def run(scale: float, seed: int) -> Area:
-    """Talk through a proxy that is killed again and again, and through one that is busy."""
+    """Talk through a proxy that is killed again and again, and to a worker that is busy."""
     rng = random.Random(seed)
     killed = Check("killed at any time")
     late = Check("killed, and late ever after")
     others = Check("after hundreds of others")
+    refolds = Check("folded anew no more often")
     for _ in range(max(1, int(40 * scale))):
-        for check, options in ((killed, ("--fold-ms", "5000")), (late, ("--fold-ms", "40"))):
+        for check, waits in ((killed, [5_000]), (late, [5_000, 1])):
             with tempfile.TemporaryDirectory() as name, providing() as provider:
-                _kill(Path(name), provider, rng, check, options)
-        with tempfile.TemporaryDirectory() as name, providing() as provider:
-            _crowd(Path(name), provider, rng, others)
-    return Area("replay", [killed, late, others])
+                _kill(Path(name), provider, rng, check, waits)
+        for _ in range(3):
+            with tempfile.TemporaryDirectory() as name:
+                _crowd(Path(name), rng, others, refolds)
+    return Area("replay", [killed, late, others, refolds])
 
 
 class _Talk:
@@ -62,34 +67,39 @@ class _Talk:
         return True
 
     def grow(self) -> None:
-        """Go on with a call and its result: lines of a log, rows of JSON, or prose."""
-        number, rng = len(self._messages), self._rng
-        rows = range(rng.randrange(5, 300))
-        match rng.randrange(4):
-            case 0:
-                text = "\n".join(f"10:{n // 60:02}:{n % 60:02} INFO pier {n} busy" for n in rows)
-            case 1:
-                text = json.dumps([{"pier": n, "crates": n * 7, "is_open": True} for n in rows])
-            case 2:
-                text = "\n".join(f"{n:6}\tline_{n % 9} = {n}" for n in rows)
-            case _:
-                text = prose(rng, 2_000)
-        call = {"type": "tool_use", "id": f"t{number}", "name": "look", "input": {"pier": number}}
-        result = {"type": "tool_result", "tool_use_id": f"t{number}", "content": text}
-        self._messages += [
-            {"role": "assistant", "content": [call]},
-            {"role": "user", "content": [result]},
-        ]
+        """Go on with a call and its result."""
+        self._messages += _turn(len(self._messages), self._rng)
+
+
+def _turn(number: int, rng: random.Random) -> list[Any]:
+    """Return a call and its result: lines of a log, rows of JSON, a file, or prose."""
+    rows = range(rng.randrange(5, 300))
+    match rng.randrange(4):
+        case 0:
+            text = "\n".join(f"10:{n // 60:02}:{n % 60:02} INFO {number} pier {n}" for n in rows)
+        case 1:
+            text = json.dumps([{"pier": n, "crates": n * number, "is_open": True} for n in rows])
+        case 2:
+            text = "\n".join(f"{n:6}\tline_{n % 9} = {n * number}" for n in rows)
+        case _:
+            text = prose(rng, 2_000)
+    call = {"type": "tool_use", "id": f"t{number}", "name": "look", "input": {"pier": number}}
+    result = {"type": "tool_result", "tool_use_id": f"t{number}", "content": text}
+    return [{"role": "assistant", "content": [call]}, {"role": "user", "content": [result]}]
 
 
 def _kill(
-    folder: Path, provider: Provider, rng: random.Random, check: Check, options: tuple[str, ...]
+    folder: Path, provider: Provider, rng: random.Random, check: Check, waits: list[int]
 ) -> None:
-    """Talk; kill the proxy at some time within each third request, and ask again."""
-    talk, turn = _Talk(provider, rng, check), 0
+    """Talk; kill the proxy at some time within each third request, and ask again.
+
+    The first proxy waits so many milliseconds for a fold as the first of *waits* says, all others
+    as the last.
+    """
+    talk, turn, wait = _Talk(provider, rng, check), 0, waits[0]
     while turn < _TURNS:
-        with serving(provider.url, folder, *options) as proxy:
-            ends_at = turn + rng.randrange(1, 4)
+        with serving(provider.url, folder, "--fold-ms", str(wait)) as proxy:
+            ends_at = turn + rng.randrange(2, 5)
             while turn < _TURNS and turn < ends_at:
                 killer = threading.Timer(rng.random() * 0.1, proxy.process.kill)
                 if turn + 1 == ends_at:
@@ -100,35 +110,55 @@ def _kill(
                     break
                 talk.grow()
                 turn += 1
+        wait = waits[-1]
 
 
-def _crowd(folder: Path, provider: Provider, rng: random.Random, check: Check) -> None:
-    """Talk, with hundreds of other conversations in between."""
-    talk = _Talk(provider, rng, check)
-    with serving(provider.url, folder) as proxy:
-        for _ in range(4):
-            talk.grow()
-            _wait_for(proxy)
-            talk.ask(proxy.url)
+def _crowd(folder: Path, rng: random.Random, others: Check, refolds: Check) -> None:
+    """Talk to two workers under a budget; one of them talks to hundreds of others in between."""
+    alone, busy = _Worker(folder / "alone.db"), _Worker(folder / "busy.db")
+    messages: list[Any] = [{"role": "user", "content": f"Watch harbour {rng.random()}."}]
+    sent: list[Any] = []
+    for _ in range(3 * _TURNS):
+        messages += _turn(len(messages), rng)
+        alone.ask(messages)
+        before, folds = sent, busy.refolds
+        sent = busy.ask(messages)
+        if busy.refolds == folds:
+            others.record(sent[: len(before)] != before, f"{len(messages)} messages")
+        if rng.random() < 0.3:
             for _ in range(_OTHERS):
-                _post(proxy.url, [{"role": "user", "content": f"hi {rng.random()}"}])
+                busy.ask([{"role": "user", "content": f"hi {rng.random()}"}])
+            again = busy.ask(messages)
+            others.record(again != sent, f"{len(messages)} messages, the same once more")
+    refolds.record(busy.refolds > alone.refolds, f"{busy.refolds}, alone {alone.refolds}")
 
 
-def _wait_for(proxy: Serving) -> None:
-    """Wait until the worker has nothing left to do."""
-    while True:
-        with urllib.request.urlopen(f"{proxy.url}/stats") as answer:
-            if not json.load(answer)["workers"]["waiting"]:
-                return
-        time.sleep(0.01)
+class _Worker:
+    """A worker of a proxy, asked directly."""
+
+    def __init__(self, store: Path) -> None:
+        settings = Settings(store=str(store), token_budget=_BUDGET)
+        self._folder = Folder(settings, lambda: 0.0)
+        self.refolds = 0
+
+    def ask(self, messages: list[Any]) -> list[Any]:
+        """Return what is sent."""
+        body = json.dumps(_body(messages)).encode()
+        folded = self._folder.fold(Job("anthropic", "/v1/messages", "t", "", body, 1.0))
+        self.refolds += folded.is_refolded
+        sent: list[Any] = json.loads(folded.body or body)["messages"]
+        return sent
+
+
+def _body(messages: list[Any]) -> dict[str, Any]:
+    return {"model": "claude-sonnet-5", "max_tokens": 9, "messages": messages, "tools": _TOOLS}
 
 
 def _post(url: str, messages: list[Any]) -> bool:
     """Ask a model; return whether it has answered."""
-    body = {"model": "claude-sonnet-5", "max_tokens": 9, "messages": messages, "tools": _TOOLS}
     headers = {"content-type": "application/json", "x-api-key": "k"}
     request = urllib.request.Request(
-        f"{url}/v1/messages", data=json.dumps(body).encode(), headers=headers
+        f"{url}/v1/messages", data=json.dumps(_body(messages)).encode(), headers=headers
     )
     try:
         with urllib.request.urlopen(request, timeout=60) as answer:

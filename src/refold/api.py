@@ -233,7 +233,7 @@ def uncompress(
     if max_messages is not None:
         check_whole("max_messages", max_messages)
     source = find_source(store, conversation)
-    expanded, missing = 0, list[str]()
+    count, expanded, missing = len(checked), 0, list[str]()
     if accept_foreign and isinstance(source, MappingSource):
         checked, expanded, missing = replace_foreign(checked, source, max_messages)
     result = restore(
@@ -248,6 +248,7 @@ def uncompress(
         result = replace(
             result,
             messages_expanded=result.messages_expanded + expanded,
+            messages_passthrough=count - result.messages_expanded - expanded,
             missing_ids=[*missing, *result.missing_ids],
         )
     if strict and (result.missing_ids or (result.unknown and not result.is_known)):

@@ -78,6 +78,8 @@ _MONTH: Final = re.compile(
     r"[ \xa0](?:Jan|Jän|Feb|März|Apr|Mai|Jun|Jul|Aug|Sep|Okt|Nov|Dez)[a-zä]*+(?!\w)"
 )
 _LABEL: Final = re.compile(r"\s*(?:\(?[0-9]{1,3}|[A-Za-z])[.)]$")
+_TAIL: Final = 16
+"""So many characters before a full stop tell whether it belongs to an abbreviation or a label."""
 _LONGEST_LABEL: Final = 6
 """Of an item of a list, such as `(12)`; what is longer is a word."""
 
@@ -97,21 +99,24 @@ def _split(text: str) -> Iterator[tuple[int, str]]:
         if not paragraph or paragraph.isspace():
             continue
         number += 1
-        begun = ""
-        for next_piece in pattern.findall(paragraph):
-            piece = next_piece
-            if begun:
-                if piece[0].isspace() and _goes_on(begun, piece):
-                    piece = begun + piece
-                else:
-                    yield number, begun.strip()
-                begun = ""
-            if piece[-1] == "." and _may_go_on(piece):
-                begun = piece
-            elif sentence := piece.strip():
-                yield number, sentence
+        begun: list[str] = []  # pieces of a sentence after whose full stops it may go on
+        tail = ""
+        for piece in pattern.findall(paragraph):
+            if not begun and not (piece[-1] == "." and _may_go_on(piece)):
+                if sentence := piece.strip():
+                    yield number, sentence
+                continue
+            if begun and not (piece[0].isspace() and _goes_on(tail, piece)):
+                yield number, "".join(begun).strip()
+                begun, tail = [], ""
+            begun.append(piece)
+            tail = (tail + piece)[-_TAIL:]
+            if not (piece[-1] == "." and _may_go_on(tail)):
+                if sentence := "".join(begun).strip():
+                    yield number, sentence
+                begun, tail = [], ""
         if begun:
-            yield number, begun.strip()
+            yield number, "".join(begun).strip()
 
 
 def _may_go_on(piece: str) -> bool:

@@ -111,16 +111,18 @@ class ClientRequest:
 
     async def _recall(self, job: Job, folded: Folded) -> Folded:
         """Return the request as it is on record; what is new goes as it came."""
-        known: Folded | None = None
         try:
             known = await self._records.recall(job)
         except (TimeoutError, StoreError) as error:
             self._stats.fault("record not read")
             _log.error("sent as it came: %s", describe_kind(error))
-        if not (known is not None and known.is_recorded) and not self.api.is_counting(job.path):
+            known = Folded()
+        if known is None:
+            return folded
+        if not known.is_recorded and not self.api.is_counting(job.path):
             # The worker may still record another form, which nobody waits for.
             self._taking_back = asyncio.create_task(self._enter("take_back", job))
-        return folded if known is None else replace(known, why_not=folded.why_not)
+        return replace(known, why_not=folded.why_not)
 
     async def _attempt(self, job: Job, seconds: float) -> Folded:
         started = time.perf_counter()

@@ -78,7 +78,6 @@ class Proxy:
             return error_answer(admitted.status, admitted.reason)
         if request.headers.get("expect", "").lower() == "100-continue" and request.transport:
             request.transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
-        self.stats.active += 1
         try:
             own = await self._own.answer(request, admitted)
             return await self._proxy(request, admitted) if own is None else own
@@ -89,10 +88,15 @@ class Proxy:
             kind = type(error).__name__  # its words may quote the address, with a key in it
             _log.warning("no answer from upstream: %s", kind)
             return error_answer(502, f"refold serve has no answer from upstream: {kind}")
+
+    async def _proxy(self, request: web.BaseRequest, target: str) -> web.StreamResponse:
+        self.stats.active += 1
+        try:
+            return await self._send_on(request, target)
         finally:
             self.stats.active -= 1
 
-    async def _proxy(self, request: web.BaseRequest, target: str) -> web.StreamResponse:
+    async def _send_on(self, request: web.BaseRequest, target: str) -> web.StreamResponse:
         api = find_api(target.partition("?")[0])
         url = self._upstream.url_of(api, target, request.headers)
         known = None if api is None else ClientRequest(self._shared, request, api, url)

@@ -59,10 +59,8 @@ class Folded:
     """`None` if it is what came."""
     conversation: str = ""
     """Its name within the tenant."""
-    first: str = ""
-    """The name of its first message; see `name_beginnings`."""
     beginning: str = ""
-    """The name of all its messages so far."""
+    """The name of all its messages so far; see `name_beginnings`."""
     model: str = ""
     has_tool: bool = False
     """Whether the retrieval tool is offered."""
@@ -103,7 +101,6 @@ class Request:
             known = f"{self.api.provider}:{name}".encode()
             self.about = Folded(
                 conversation=blake2b(known, digest_size=8).hexdigest(),
-                first=self.beginnings[0],
                 beginning=self.beginnings[-1],
                 model=self.api.model_of(self.body, job.path) or "",
             )
@@ -207,7 +204,7 @@ class Records:
         self._thread = ThreadPoolExecutor(1, "refold records")
 
     async def recall(self, job: Job) -> Folded | None:
-        """Return a request with its past as it was sent; `None` if that is as it came.
+        """Return a request with its past as it was sent; `None` if it is not to be folded.
 
         Raises:
             TimeoutError: the store does not answer.
@@ -220,6 +217,8 @@ class Records:
         try:
             request = Request(job)
         except (ValueError, RecursionError):
+            return None
+        if not request.given:
             return None
         ledger = Ledger(store_of(self._choices.store, job.tenant, self._settings))
         request.rename(ledger)

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
+from refold.codecs import reencode
 from refold.notation.notes import annotate, note, summarized_from
 from refold.scan.tokens.estimate import estimate_tokens
 from refold.tools.shapes import ToolResultRef, find_texts
@@ -62,6 +63,13 @@ def well(text: str) -> str:
 def shown(text: str) -> str:
     """What stands beside *text* once that model was asked."""
     return annotate(well(text), note(summarized_from(estimate_tokens(text), "tokens")))
+
+
+def reencoded(text: str) -> str:
+    """What *text* is without a model where nothing of it may be lost."""
+    short = reencode(text, estimate_tokens)
+    assert short is not None
+    return short.text
 
 
 class Model:

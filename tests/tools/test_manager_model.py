@@ -18,8 +18,6 @@ from refold.errors import StoreError
 from refold.events import Event
 from refold.llm.summarizers.cached import SqliteCache
 from refold.llm.summarizers.openai import OpenAISummarizer
-from refold.plan.one_text import say_shorter
-from refold.scan.tokens.estimate import estimate_tokens
 from refold.stores import MemoryStore
 from refold.tools.manager import DEFAULT_COMPRESSION_PROMPT, CompressionManager, Limiter
 from refold.tools.policy import Policies
@@ -28,7 +26,18 @@ from refold.tools.tool import ToolCompressor
 from tests.llm.summarizers.contract import run, until
 from tests.model_server import ModelServer, broken, rate_limited, slow
 from tests.patience import FOR_EVER, run_idly
-from tests.tools.managing import FACTS, FILLER, Model, call, data_of, result_text, shown, talk, turn
+from tests.tools.managing import (
+    FACTS,
+    FILLER,
+    Model,
+    call,
+    data_of,
+    reencoded,
+    result_text,
+    shown,
+    talk,
+    turn,
+)
 from tests.tools.managing import well as shorten_well
 
 END = {"role": "assistant", "content": "ok"}
@@ -66,7 +75,7 @@ class TestC14:
             ("rejected", ""),
             ("compressed", "model"),
         ]
-        assert messages[7]["compressed_content"] == say_shorter(rows, estimate_tokens)
+        assert messages[7]["compressed_content"] == reencoded(rows)
         assert model.texts == [result_text(5)]
 
     def test_c14_errors_stay_verbatim(self) -> None:
@@ -75,6 +84,30 @@ class TestC14:
         assert not CompressionManager(generate=Model()).compress(messages).compressed
         told = CompressionManager(generate=Model(), policies=Policies(errors="model"))
         assert told.compress(messages).compressed
+
+
+VIEW = "\n".join(f"{number:>6}→crate {number} of the ship" for number in range(1, 80))
+
+
+def test_c13_c14_a_lossless_policy_recodes_and_the_text_can_be_fetched() -> None:
+    store = MemoryStore()
+    model = Model()
+    manager = CompressionManager(generate=model, policies={"view": "lossless"}, store=store)
+    messages = [*turn(0, VIEW, name="view"), dict(END)]
+    report = manager.compress(messages)
+    assert [(item.status, item.by) for item in report.items] == [("compressed", "engine")]
+    short = messages[1]["compressed_content"]
+    assert messages[1]["content"] == VIEW
+    assert "79\tcrate 79 of the ship" in short
+    assert model.texts == []
+    handle = short.rpartition("#")[2].rstrip("]")
+    assert VIEW in retrieve_tool(store, messages=messages).call({"handle": handle})
+
+
+def test_c14_without_a_store_nothing_is_promised() -> None:
+    messages = [*turn(0, VIEW, name="view"), dict(END)]
+    CompressionManager(generate=Model(), policies={"view": "lossless"}).compress(messages)
+    assert messages[1]["compressed_content"].endswith("79\tcrate 79 of the ship")
 
 
 def test_c15_the_model_is_told_what_the_text_is() -> None:

@@ -20,11 +20,10 @@ from hypothesis import strategies as st
 from refold import ConfigError, MemoryStore, StoreError
 from refold.messages.handles import anchor_of_text
 from refold.notation.marks import AMOUNT
-from refold.plan.one_text import say_shorter
-from refold.scan.tokens.estimate import estimate_tokens
 from refold.tools.cutting import head_and_tail, shorten, size
 from refold.tools.text_store import text_key
 from refold.tools.tool import MIN_BYTES, ToolCompressor
+from tests.tools.managing import reencoded
 
 LOG = "\n".join(f"10:{n // 60:02}:{n % 60:02} step {n} done" for n in range(600))
 quick = settings(max_examples=15)
@@ -113,7 +112,7 @@ def test_what_can_be_said_shorter_loses_nothing() -> None:
     store = MemoryStore()
     short = ToolCompressor(max_bytes=5_500, store=store).compress(text)
     recoded, _, note = short.rpartition("\n")
-    assert recoded == say_shorter(text, estimate_tokens)
+    assert recoded == reencoded(text)
     assert note == f"[whole text: #{anchor_of_text(text)}]"
     assert size(short) <= 5_500 < size(text)
 

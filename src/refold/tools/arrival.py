@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Final, cast
+from typing import Final
 
 from refold.checks import check_choice, check_whole
+from refold.codecs import reencode
 from refold.fold.kinds import PROGRAM_KINDS, grade_lines, kind_of
+from refold.fold.one_text import fold_text
 from refold.fold.pieces import Grade
 from refold.notation.marks import GAP
 from refold.notation.notes import shortened_from
-from refold.options import Profile
-from refold.plan.one_text import say_shorter, shorten_text
-from refold.plan.profiles import preset_of
 from refold.scan.tokens.estimate import estimate_tokens
 from refold.tools.text_store import TextStore, show_short
 
@@ -48,7 +47,7 @@ class ResultShortener:
         check_choice("profile", profile, PROFILES)
         check_whole("max_tokens", max_tokens, least=1)
         self._text_store = text_store
-        self._may_cut = not preset_of(cast(Profile, profile)).loses_nothing
+        self._may_cut = profile != "lossless"
         self._max_tokens = max_tokens
 
     def shorten(self, text: str, *, is_file: bool = False) -> ShortResult | None:
@@ -60,14 +59,13 @@ class ResultShortener:
         if is_file and kind_of(text) not in PROGRAM_KINDS:
             return None
         before = estimate_tokens(text)
-        short, words = say_shorter(text, estimate_tokens), ""
-        after = before if short is None else estimate_tokens(short)
-        if self._may_cut and not is_file and after > self._max_tokens:
-            excerpt = shorten_text(text, self._max_tokens, estimate_tokens)
-            if excerpt is not None and (excerpt.is_lossless or _has_errors_of(text, excerpt.text)):
-                short = excerpt.text
-                words = "" if excerpt.is_lossless else shortened_from(before, "tokens")
-        if short is None:
+        recoded = reencode(text, estimate_tokens)
+        short, words = text if recoded is None else recoded.text, ""
+        if self._may_cut and not is_file and estimate_tokens(short) > self._max_tokens:
+            excerpt = fold_text(text, self._max_tokens, estimate_tokens)
+            if excerpt is not None and _has_errors_of(text, excerpt):
+                short, words = excerpt, shortened_from(before, "tokens")
+        if short is text:
             return None
         shown = show_short(short, text, words, self._text_store)
         after = estimate_tokens(shown)

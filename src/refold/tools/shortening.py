@@ -14,8 +14,10 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Final
 
+from refold.codecs import reencode
 from refold.errors import ConfigError, ToolCallError
 from refold.errors import describe as describe_error
+from refold.fold.one_text import fold_text
 from refold.llm.ask import Asker, Questions, Tally
 from refold.llm.summarizers.base import (
     Summarizer,
@@ -27,7 +29,6 @@ from refold.llm.summarizers.base import (
 from refold.llm.summarizers.models import DEFAULT_COMPRESSION_PROMPT, Generate, GenerateSummarizer
 from refold.llm.summarizers.stack import resolve_summarizer, wrap_summarizer
 from refold.notation.notes import shortened_from, summarized_from
-from refold.plan.one_text import say_shorter, shorten_text
 from refold.scan.redaction import hide_secrets
 from refold.scan.secrets import find_secrets
 from refold.scan.structure import is_json
@@ -121,10 +122,10 @@ class Shortener:
     def _pack(self, candidate: Candidate) -> str | None:
         """Return the text re-encoded without loss, if that saves enough."""
         text = candidate.found.text
-        packed = say_shorter(text, self.count)
-        if packed is None:
+        recoded = reencode(text, self.count)
+        if recoded is None:
             return None
-        packed = show_short(packed, text, "", self.text_store)
+        packed = show_short(recoded.text, text, "", self.text_store)
         return packed if self._saves(candidate, packed) else None
 
     def _saves(self, candidate: Candidate, short: str) -> bool:
@@ -188,7 +189,7 @@ class Shortener:
         """
         keeps_fields = candidate.policy == "model" and is_json(candidate.found.text)
         if candidate.policy != "lossless" and not keeps_fields:
-            short = await asyncio.to_thread(self._fold, candidate)
+            short = await asyncio.to_thread(self._fold, candidate, packed)
             if short is not None and self._saves(candidate, short):
                 return replace(asked, status="compressed", short=short, by="engine")
         if packed is not None:
@@ -196,15 +197,15 @@ class Shortener:
         status: Status = "deferred" if asked.status == "deferred" else "rejected"
         return replace(asked, status=status, reason=asked.reason or "nothing shorter was found")
 
-    def _fold(self, candidate: Candidate) -> str | None:
-        """Return an excerpt by the engine, with a note of the size of the whole."""
+    def _fold(self, candidate: Candidate, packed: str | None) -> str | None:
+        """Return an excerpt with a note of the size of the whole, unless *packed* is as short."""
         text = candidate.found.text
         most = candidate.target or int(_EXCERPT_SHARE * candidate.tokens)
-        short = shorten_text(text, most, self.count)
-        if short is None:
-            return None
-        words = "" if short.is_lossless else shortened_from(candidate.tokens, "tokens")
-        return show_short(short.text, text, words, self.text_store)
+        if packed is not None and self.count(packed) <= most:
+            return packed
+        short = fold_text(text, most, self.count)
+        words = shortened_from(candidate.tokens, "tokens")
+        return None if short is None else show_short(short, text, words, self.text_store)
 
 
 def build_summarizer(model: object, options: ManagerOptions) -> Summarizer:

@@ -23,11 +23,11 @@ from uuid import UUID
 
 from refold.calling import is_async
 from refold.checks import check_choice, check_whole
+from refold.codecs import reencode
 from refold.errors import ConfigError, describe
 from refold.llm import summarizers
 from refold.llm.ask import Answers, Asker, Questions, Tally, run_apart
 from refold.messages.failure import is_failure, is_failure_text
-from refold.plan.one_text import say_shorter
 from refold.scan.structure import is_json
 from refold.scan.tokens.estimate import estimate_tokens
 from refold.stores.base import Store, check_store
@@ -184,10 +184,10 @@ class ToolCompressor:
 
         JSON stays JSON, for whoever called the tool may parse it.
         """
-        recoded = None if is_json(text) else say_shorter(text, estimate_tokens)
+        recoded = None if is_json(text) else reencode(text, estimate_tokens)
         if recoded is None:
             return ""
-        short = show_short(recoded, text, "", self._text_store)
+        short = show_short(recoded.text, text, "", self._text_store)
         return short if size(short) <= self.max_bytes else ""
 
     def _count(self, failure: str, **counts: int) -> None:

@@ -118,6 +118,15 @@ def test_an_original_is_found_by_the_history_and_by_the_task_that_folded_it() ->
     assert conversations.retrieve({"handle": handle_in(other)}).startswith("[original")
 
 
+def test_a_question_is_answered_from_its_own_conversation() -> None:
+    conversations, asked = small(), {"query": "Where is the anvil?"}
+    conversations.fold(history_of(8, "The anvil is in the north."), conversation="one")
+    conversations.fold(history_of(8, "The anvil is in the south."), conversation="two")
+    answer = conversations.retrieve(asked, conversation="one")
+    assert "The anvil is in the north." in answer
+    assert "south" not in answer
+
+
 def test_tasks_have_conversations_of_their_own() -> None:
     conversations = small()
 

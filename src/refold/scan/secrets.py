@@ -12,29 +12,12 @@ from refold.scan.patterns import UUID, UUID_HEAD, find_ibans
 from refold.scan.runs import Span, churn, has_digit, has_lower, has_upper
 from refold.scan.secret_table import GRADES, KEYS, NAMES, PLACES, PREFIXED, WORDS, Grade, read_rows
 
-
-class Link(IntEnum):
-    """How a value is assigned: with blanks, as all of a line, without blanks, quoted."""
-
-    LOOSE = 0
-    LINE = 1
-    TIGHT = 2
-    QUOTED = 3
-
-
-class Look(IntEnum):
-    """How little a value looks like language or code.
-
-    NOTHING is no secret: a placeholder, a path, a call, a number. NUMBERED has letters and digits.
-    MIXED is written as no word is, and a password where a text is about accounts. What looks like
-    ALONE is a secret wherever it stands.
-    """
-
-    NOTHING = 0
-    WORD = 1
-    NUMBERED = 2
-    MIXED = 3
-    ALONE = 4
+Link = IntEnum("Link", "LOOSE LINE TIGHT QUOTED")
+"""How a value is assigned: with blanks, as all of a line, without blanks, quoted."""
+Look = IntEnum("Look", "NOTHING WORD NUMBERED MIXED ALONE")
+"""How little a value looks like language or code: NOTHING is no secret (a placeholder, a path, a
+call), NUMBERED has letters and digits, MIXED is a password where a text is about accounts, and what
+looks like ALONE is one wherever it stands."""
 
 
 class Name(NamedTuple):
@@ -48,10 +31,9 @@ class Name(NamedTuple):
 def find_secrets(text: str) -> list[Span]:
     """Return where the secrets of *text* are, in reading order.
 
-    Secrets are known by shape (keys of services, private keys, tokens, cards, bank accounts), by
-    place (addresses, headers, cookies, command lines), by the word before them (`password=…`,
-    `"token": "…"`, the heading of a column), and by their look near such a word. In doubt it is a
-    secret, since what is hidden is put back later. Always linear.
+    They are known by shape (keys of services, private keys, cards, bank accounts), by place, by the
+    word before them (`password=…`), and by their look near such a word. In doubt it is a secret,
+    since what is hidden is put back later. Always linear.
     """
     names = list(_names(text))
     spans = [*find_keys(text), *_wrapped(text), *_numbers(text), *find_ibans(text)]
@@ -95,6 +77,8 @@ _RUN: Final = re.compile(r"[A-Za-z0-9_-]{20,}+")
 _BEGIN: Final = re.compile(r"(?<![A-Za-z0-9_-])[A-Za-z0-9_$]")
 _WORDS: Final = re.compile(rf"(?<![a-z])[a-z]{{2,}}+-[a-z]{{2,}}+-|{UUID_HEAD}")
 _PIECE: Final = re.compile(r"[A-Za-z0-9]{16,}+")
+_ID: Final = re.compile(r"(?i).[a-f0-9]+|pack|diff|commit|blob|tree|msg|req|run|call|toolu|test\w*")
+"""The first group of a dump, or what begins the names of things."""
 
 
 def find_keys(text: str) -> Iterator[Span]:
@@ -108,9 +92,7 @@ def find_keys(text: str) -> Iterator[Span]:
             if key and not is_name:
                 yield key.span()
         token = PREFIXED.match(text, start, end)
-        # A prefix of hexadecimal digits only is the first group of a dump.
-        other = token and token["other"]
-        if token and _is_random(token["body"]) and (not other or re.search("[g-zG-Z]", other[1:])):
+        if token and _is_random(token["body"]) and not _ID.fullmatch(token["other"] or "x"):
             yield token.span()
 
 
@@ -175,8 +157,8 @@ def _names(text: str) -> Iterator[Name]:
 
 _CLOSE: Final = r"(?:[\\\"'`*\])»”」』]{0,8}+(?:&quot;|&#3[49];|\\{1,2}u002[27]|%2[27])?)"
 _SIGN: Final = re.compile(
-    rf"{_CLOSE}([ \t]*+)(?::[ \t]*+\w{{2,12}}[ \t]++=|:=|=>|->|\?=|[:=：＝>](?!=)|%3[ADad])"
-    r"((?:[ \t]|%20)*+)"
+    rf"{_CLOSE}([ \t]*+)(?::[ \t]*+\w{{2,12}}[ \t]++=|:=|=>|->|\?=|(?:[:=：＝]|>{{1,2}})(?!=)"
+    r"|%3[ADad])((?:[ \t]|%20)*+)"
 )
 _WAYS: Final = tuple(
     (Link[link], re.compile(_CLOSE + way, re.I), before and re.compile(before, re.I))
@@ -251,25 +233,28 @@ def _value_at(text: str, start: int, grade: Grade, link: Link) -> Span | None:
 
 _TOKEN: Final = re.compile(
     r"(?<![A-Za-z0-9_.])(?=[^\s0-9]{0,40}[0-9!#$%^*~])(?:[A-Za-z0-9+/_-]{20,}+={0,2}"
-    r"|[A-Za-z0-9_\u00c0-\u024f!#$^&?~@%+*-]{6,40}+)(?![/(=]|[.:][A-Za-z0-9])"
+    r"|[A-Za-z0-9_\u00c0-\u024f!#$^&?~@%+*-]{5,40}+)(?![/(=]|[.:][A-Za-z0-9])"
 )
 _AFTER: Final = re.compile(
-    r"[\"'`*)]*+(?:[^.!?\n]{0,60}(?:[\s'](?:is|was|are|to|now|it'?s|lautet|ist|est|sont|es|son|é"
-    r"|será|это|теперь|è|jest|är|er|este|hai)\s|[:=：—–]|は|が|是|为|為|叫|은|는))?[\s\"'`*“「]*+",
+    r"[\"'`*)]*+(?:[^.!\n]{0,60}(?:[\s'](?:is|was|are|from|to|now|it'?s|lautet|ist|est|sont|es|son|é"
+    r"|será|это|теперь|è|jest|är|er|este|hai)\s(?:[^\W\d_]{1,8} )?|[:=?：—–]"
+    r"|は|が|是|为|為|叫|은|는))?[\s\"'`*“「]*+",
     re.I,
 )
 _BEFORE: Final = re.compile(
-    r"[\"'`,]{0,2} (?:is|was|as|ist|als|est|comme|es|como|é) (?:[^\W\d_]{1,12} ){0,3}"
+    r"[\"'`,]{0,2} (?:(?:is|was|as|ist|als|est|comme|es|como|é|<-) |\()(?:[^\W\d_]{1,12} ){0,3}"
 )
+# What stands between a user, or talk of an account, and a password.
 _PAIR: Final = re.compile(r"(?<![\w/:.-])[\w.+@-]{2,60}(?: ?[/|] |/| ?: ?)[\"'`]?$")
-"""A user, before a password."""
+_GIVEN: Final = re.compile(r"[/:]|[^.!?\n=(]{0,20} (?:with|using|mit|con|avec|com) ", re.I)
 _CODES: Final = re.compile(
-    r"s?[^\n0-9.?!]{0,48}?(?<![A-Za-z0-9._-])(?P<value>[0-9]{3}[ -][0-9]{2,3}(?:-[0-9]{3})?"
+    r"(?<=s)[^\n]{0,40}+(?P<all>(?:[\s,;|*\"'`-]{1,12}+(?:[0-9]{1,2}[.)] )?"
+    r"(?=[a-zA-Z -]{0,5}[0-9])[A-Za-z0-9]{3,10}+(?:-[A-Za-z0-9]{3,10}+){0,4}+(?![^\s,])){2,32}+)"
+    r"|s?[^\n0-9.?!]{0,48}?(?<![A-Za-z0-9._-])(?P<value>[0-9]{3}[ -][0-9]{2,3}(?:-[0-9]{3})?"
     r"|[0-9]{3,8}|[0-9]{2}(?:-[0-9]{1,3}){2,3}|(?=[A-Z]*[0-9])[A-Z0-9]{5,8})"
     r"(?![A-Za-z0-9_-]|[.,][0-9])"
-    r"|(?<=s)[^\n]{0,40}+(?P<all>(?:[\s,;|*\"'`-]{1,12}+(?:[0-9]{1,2}[.)] )?"
-    r"(?=[a-zA-Z -]{0,5}[0-9])[A-Za-z0-9]{3,10}+(?:[ -][A-Za-z0-9]{3,10}+){0,4}+(?![^\s,])){2,32}+)"
 )
+_IS_KEY: Final = re.compile(r"(?i)(?:\w{0,20}(?:key|token|secret)|auth)[ \"':=]{1,4}")
 _DIGEST: Final = re.compile(
     r"(?:sha-?[0-9]{1,3}|md5|digest|checksum|commit|etag|hash|rev|(?<![a-z])id)\W{1,4}$", re.I
 )
@@ -297,11 +282,17 @@ def _near(text: str, names: Sequence[Name]) -> Iterator[Span]:
         direct = [name for name in before if is_pair or _AFTER.fullmatch(text, name.end, start)]
         direct += [name for name in after if _BEFORE.fullmatch(text, end, name.start)]
         is_spaced = is_pair and is_pair[0][-2:] == "/ "
+        if before and _GIVEN.fullmatch(text, before[-1].end, start):
+            direct, is_spaced = [*direct, before[-1]], True
         above = names[bisect_left(ends, start - 160) : bisect_left(ends, start + 1)]
         is_talk = bool(before or after) or "@" in text[max(0, start - 40) : start]
         is_talk |= any(name.grade >= Grade.SECRET for name in above)  # as in a table
         is_secret = look is Look.ALONE or (look is Look.MIXED and is_talk)
         is_secret |= any(name.grade is Grade.PASSWORD or is_spaced for name in direct)
+        if look is Look.NUMBERED and has_upper(value) and has_lower(value):
+            is_secret |= any(name.grade is Grade.PASSWORD for name in before)
+        if _UUID.fullmatch(value) and before:  # most ids are no secrets
+            is_secret |= _IS_KEY.fullmatch(text, before[-1].start, start) is not None
         if is_secret and not _DIGEST.search(text, max(0, start - 40), start):
             yield start, end
 
@@ -374,10 +365,7 @@ def _look(value: str, *, quoted: bool = False) -> Look:
 
 
 def _can_be_assigned(value: str, grade: Grade, link: Link, *, in_call: bool) -> bool:
-    """Return whether *value* can be what a word of *grade* announces, linked in this way.
-
-    *in_call* says that a comma or bracket follows, as after an argument in code.
-    """
+    """Return whether *value* can be what a word of *grade* announces; *in_call*: as an argument."""
     size, look, words = len(value), _look(value, quoted=link is Link.QUOTED), value.split()
     if grade is Grade.CODE:
         digits = re.sub("(?<=[0-9])[ -](?=[0-9])", "", value.rstrip("#*"))
@@ -394,7 +382,7 @@ def _can_be_assigned(value: str, grade: Grade, link: Link, *, in_call: bool) -> 
             return link in {Link.QUOTED, Link.LINE} and size >= 12
         return look >= Look.NUMBERED and size >= (6 if link >= Link.TIGHT else 8)
     if link is Link.QUOTED or look is Look.NOTHING:
-        return size >= 3 and look > Look.NOTHING
+        return size >= 3 and look > Look.NOTHING and not re.fullmatch("[A-Z]+(?:_[A-Z]+)+", value)
     if value.replace("_", "").isalpha():  # may be a variable as well
         if link is Link.TIGHT or in_call:
             return not in_call

@@ -38,7 +38,9 @@ from refold.notation.marks import ANCHOR_CHARS
 Get = Callable[[Iterable[str]], Mapping[str, Any]]
 """Fetches the records that are kept under some keys."""
 _SEAL_CHARS: Final = 16
+"""64 bits in hexadecimal: they find damage, and nobody who forges is kept out by them."""
 _MOST_RECORDS: Final = 1_000_000
+"""Records that a view is read from; a key is a hash, so they cannot go round in a circle."""
 
 
 NOTHING: Final = 0

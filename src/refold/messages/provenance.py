@@ -25,6 +25,7 @@ STAND_IN_PREFIX: Final = "refold:stand-in:"
 RECORD_PREFIXES: Final = (FOLD_PREFIX, VIEW_PREFIX, HANDLE_PREFIX, STAND_IN_PREFIX)
 ID_PREFIX: Final = "cce_sum_"
 _ID_CHARS: Final = 12
+"""Letters of a summary id: 56 bits."""
 _LETTERS: Final = "abcdefghijklmnopqrstuvwxyz"
 _MOST_BELOW: Final = 24
 """Folds below that a record lists, to be fetched together: 400 folds of folds are 17 round trips

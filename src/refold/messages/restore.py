@@ -35,6 +35,7 @@ _TIMES: Final = 100
 """How many times as many messages may be restored as were given and are named by records: more is
 nobody's conversation but a few records that unfold into each other."""
 _ROUNDS: Final = 10_000
+"""Folds by somebody who did not know of the one before; with a store it is a single round."""
 
 
 class Original(NamedTuple):

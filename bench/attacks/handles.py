@@ -19,8 +19,8 @@ from refold import Compressor, MemoryStore, compress, retrieve_tool, uncompress
 _TURNS = 10
 _ORIGINALS = 1_000_000
 _IN_ONE = 40_000
-_TWINS = ((40_874, 204_290), (179_376, 552_828), (198_015, 692_367))
-"""Numbers of reports whose handles begin with the same eight letters; found by trying a million."""
+_TWINS = ((3_847, 4_244), (11_795, 11_903), (5_649, 11_920))
+"""Numbers of reports whose handles begin with the same five letters; found by trying."""
 _fold = partial(compress, profile="classic", recency_window=0)
 
 

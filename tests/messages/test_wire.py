@@ -45,7 +45,7 @@ PROSE = "The gardener counted the pots behind the long wall again. " * 10
 
 def _standard_name(value: object) -> str:
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=20).hexdigest()
 
 
 @given(_DATA)

@@ -169,18 +169,18 @@ class StoreContract:
 
     def test_says_what_it_holds(self, store: SizedStore) -> None:
         entries = {f"key {i}": i for i in range(1_500)}
-        store.put({**entries, "0" * 32: "named by a digest", "\ud800": "odd", "": "empty"})
+        store.put({**entries, "0" * 40: "named by a digest", "\ud800": "odd", "": "empty"})
         assert sorted(entry.key for entry in store.entries()) == sorted(
-            [*entries, "0" * 32, "\ud800", ""]
+            [*entries, "0" * 40, "\ud800", ""]
         )
 
     def test_says_what_begins_with_a_prefix(self, store: SizedStore) -> None:
         for name in ("ann", "anna", "[a-n]*"):
-            ScopedStore(store, name).put({"k": 1, "f" * 32: 2})
+            ScopedStore(store, name).put({"k": 1, "f" * 40: 2})
         store.put({"k": 1})
         assert {entry.key for entry in store.entries("scope:3:ann:")} == {
             "scope:3:ann:k",
-            "scope:3:ann:" + "f" * 32,
+            "scope:3:ann:" + "f" * 40,
         }
         assert len(list(store.entries("scope:6:[a-n]*:"))) == 2
         assert len(list(store.entries("scope:"))) == 6
@@ -189,12 +189,12 @@ class StoreContract:
     def test_removes_what_begins_with_a_prefix_and_nothing_else(self, store: SizedStore) -> None:
         inner = ScopedStore(store, "ann")
         for scope in (inner, ScopedStore(store, "bob"), ScopedStore(inner, "deep")):
-            scope.put({"k": 1, "f" * 32: 2})
+            scope.put({"k": 1, "f" * 40: 2})
         store.put({"k": 3})
         assert store.remove("scope:3:ann:").entries == 4
         assert store.remove("scope:3:ann:").entries == 0
-        assert inner.get(["k", "f" * 32]) == {}
-        assert ScopedStore(store, "bob").get(["k", "f" * 32]) == {"k": 1, "f" * 32: 2}
+        assert inner.get(["k", "f" * 40]) == {}
+        assert ScopedStore(store, "bob").get(["k", "f" * 40]) == {"k": 1, "f" * 40: 2}
         assert store.get(["k"]) == {"k": 3}
         inner.put({"k": "again"})
         assert inner.get(["k"]) == {"k": "again"}

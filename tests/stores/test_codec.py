@@ -112,4 +112,4 @@ def test_the_keys_of_a_scope_begin_with_its_bytes(name: str, rest: str) -> None:
 
 
 def test_a_digest_takes_half_the_room() -> None:
-    assert len(encode_key("ab" * 16)) == 17
+    assert len(encode_key("ab" * 20)) == 21

@@ -69,8 +69,8 @@ def test_damage_is_found_wherever_it_is(tmp_path: Path) -> None:
 
 def test_an_original_that_is_not_what_its_key_says_is_found() -> None:
     store = MemoryStore()
-    store.put({"0" * 32: {"role": "user"}})
-    ScopedStore(store, "ann", ttl_seconds=60).put({"1" * 32: {"role": "user"}})
+    store.put({"0" * 40: {"role": "user"}})
+    ScopedStore(store, "ann", ttl_seconds=60).put({"1" * 40: {"role": "user"}})
     assert len(verify_store(store).damaged) == 2
 
 

@@ -129,7 +129,7 @@ class _Chain:
     """Makes keys for positions in a file from all records before: several files share a store."""
 
     def __init__(self) -> None:
-        self._hash = hashlib.blake2b(digest_size=16)
+        self._hash = hashlib.blake2b(digest_size=20)
 
     def add(self, raw: str) -> str:
         """Add the next record; return the key of the position after it."""

@@ -15,8 +15,8 @@ from refold.conversation.view import Item, View, count_anew, number_through
 from refold.engine import Engine
 from refold.messages.folds import Fold, Plan, kept_fold
 from refold.messages.formats import Loader, check_list, format_names, recognize
+from refold.messages.manifest import folds_in
 from refold.messages.message import Message
-from refold.messages.restore import find_behind
 from refold.messages.wire import Wire, clone
 from refold.plan.render import Rendering, render_short_forms
 from refold.plan.text_cache import TextCache
@@ -119,17 +119,15 @@ class State:
             self.trail = self.trail.copy(start)
         before = len(self.trail.stands)
         known = self.engine.recognize(messages, self.trail)
-        source = self.engine.source
-        if source is not None and len(self.trail.stands) > before:
-            items = self.view.items
-            places = {item.first: place for place, item in enumerate(items) if item.is_as_given}
-            for stand in self.trail.stands:
-                place = places.get(stand.place, -1)
-                if place >= 0 and items[place].source.stands_for is None:
-                    (told,) = find_behind(
-                        self.trail.copy(stand.place + 1), [items[place].source], source
-                    )
-                    items[place] = replace(items[place], fold=kept_fold(told, "not_folded_yet"))
+        fresh = sum(message.stands_for is not None for message in known)
+        if len(self.trail.stands) > before + fresh and self.engine.get is not None:
+            folds = {stand.place: stand.fold for stand in self.trail.stands if stand.place < start}
+            behind = folds_in(folds.values(), self.engine.get)
+            for place, item in enumerate(self.view.items):
+                fold = behind.get(folds.get(item.first, ""))
+                if fold and item.is_as_given and item.source.stands_for is None:
+                    told = item.source.changed(stands_for=fold)
+                    self.view.items[place] = replace(item, fold=kept_fold(told, "not_folded_yet"))
         return known
 
     def _read_short_forms(self, messages: Wires, start: int) -> Rendering | None:

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import takewhile
 from typing import Any, Final, NamedTuple, Protocol
 
 from refold.errors import StoreError
@@ -160,9 +161,9 @@ class Trail:
         Only records that end at *first* or later are looked for. Returns the keys of those that are
         gone or damaged.
         """
-        asked = [place for place in self.asked if place >= first]
+        asked = [*takewhile(lambda place: place >= first, reversed(self.asked))]
         records = get([VIEW_PREFIX + self.keys[place] for place in asked]) if asked else {}
-        ends = (place for place in reversed(asked) if VIEW_PREFIX + self.keys[place] in records)
+        ends = (place for place in asked if VIEW_PREFIX + self.keys[place] in records)
         key = next((self.keys[place] for place in ends), "")
         if not key:
             return []
@@ -196,8 +197,11 @@ class Trail:
             self.looked = min(self.looked, SOME)
         else:
             self.read(get, first)
-        stands = {stand.place for stand in self.stands}
-        if any(place >= first and place not in stands for place in self.marked):
+        stands = {
+            stand.place for stand in takewhile(lambda s: s.place >= first, reversed(self.stands))
+        }
+        marked = takewhile(lambda place: place >= first, reversed(self.marked))
+        if any(place not in stands for place in marked):
             self.looked = min(self.looked, NOTHING if get is None else SOME)
 
 
@@ -308,15 +312,12 @@ def _unsealed(key: str, found: object) -> Any:
 
 def _all_at(key: str, found: object, get: Get) -> list[Any]:
     """Return what all stand-ins of a view stand for, however many records say it."""
-    at: list[Any] = []
+    parts: list[list[Any]] = []
     while key and (record := _unsealed(key, found)) is not None:
-        at = [record["at"], at]
+        parts.append(record["at"])
         key = record["before"]
         found = get([VIEW_PREFIX + key]).get(VIEW_PREFIX + key) if key else None
-    flat: list[Any] = []
-    while at:
-        flat, at = [*flat, *at[0]], at[1]
-    return flat
+    return [stand for part in reversed(parts) for stand in part]
 
 
 def folds_in(keys: Iterable[str], get: Get) -> dict[str, Behind]:

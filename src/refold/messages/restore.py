@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import takewhile
 from typing import Any, Final, NamedTuple
 
 from refold.errors import TooManyMessagesError
@@ -305,7 +306,8 @@ def _present(items: Sequence[_Item]) -> tuple[set[str], dict[str, int]]:
 def find_behind(trail: Trail, messages: Sequence[Message], source: Source) -> tuple[Message, ...]:
     """Return *messages*, the last ones of a trail that was read, with what they stand for."""
     start = len(trail.keys) - len(messages)
-    at = {stand.place: stand.fold for stand in trail.stands if stand.place >= start}
+    new = takewhile(lambda stand: stand.place >= start, reversed(trail.stands))
+    at = {stand.place: stand.fold for stand in new}
     known = folds_in(at.values(), source.get) if at else {}
     return tuple(
         message.changed(stands_for=known.get(at[place], Behind(at[place])))

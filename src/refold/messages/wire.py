@@ -20,7 +20,7 @@ Path = tuple[str | int, ...]
 CLASS_KEY: Final = "__class__"
 """Beside the fields of a message that is an object: the name of its class."""
 
-_HASH: Final = blake2b(digest_size=16)
+_HASH: Final = blake2b(digest_size=20)
 """An empty hash to copy, which is faster than making one."""
 _LONG_CHARS: Final = 800
 """Replacing bytes is faster than the encoder of `json` from about 800 characters on, and by a fifth
@@ -273,7 +273,7 @@ def text_digest(text: str) -> str:
 
 
 def _hash(data: bytes) -> str:
-    """Return 128 bits of BLAKE2b in hexadecimal."""
+    """Return 160 bits of BLAKE2b in hexadecimal."""
     fresh = _HASH.copy()
     fresh.update(data)
     return fresh.hexdigest()

@@ -11,9 +11,9 @@ from refold.errors import ConfigError, StoreError
 AUDIT_PREFIX: Final = "refold:audit:"
 """The prefix of the keys of audit notes; see `removal`."""
 
-DIGEST_CHARS: Final = 32
-"""128 bits in hexadecimal."""
-ends_in_digest: Final = re.compile("[0-9a-f]{32}").fullmatch
+DIGEST_CHARS: Final = 40
+"""160 bits in hexadecimal."""
+ends_in_digest: Final = re.compile("[0-9a-f]{40}").fullmatch
 """Called with a key and the place where its last `DIGEST_CHARS` characters begin."""
 
 

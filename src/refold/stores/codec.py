@@ -49,7 +49,7 @@ _ZSTD_LEVEL: Final = 3
 """Tuned like the sizes above."""
 _DIGEST_BYTES: Final = 8
 """Protects against damage, not against attackers, who can write digests, too. Originals are also
-named by 128 bits, which are compared when a conversation is unfolded."""
+named by 160 bits, which are compared when a conversation is unfolded."""
 _HEAD: Final = 1 + _DIGEST_BYTES
 """The length of the packing byte and the digest."""
 _DICTIONARY: Final = "dictionary-1.zdict"

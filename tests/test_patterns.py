@@ -87,10 +87,10 @@ def test_a_range_of_lines_is_read_once(lines: str) -> None:
     assert "lines must be a range" in tool.call({"handle": "m", "lines": lines})
 
 
-def test_a_long_search_is_read_once() -> None:
-    tool = retrieve_tool({"m": {"role": "user", "content": "a" * LONG}})
-    answer = tool.call({"handle": "m", "search": "A" * (LONG // 2) + "b"})
-    assert "0 lines contain" in answer
+def test_a_long_query_is_read_once() -> None:
+    tool = retrieve_tool({"m": {"role": "user", "content": "a#" * LONG}})
+    answer = tool.call({"query": "#a" * (LONG // 2) + "b"})
+    assert answer.startswith("[nothing here has these words: ")
 
 
 def test_a_number_with_blanks_is_read_once_by_the_checks() -> None:

@@ -18,6 +18,8 @@ from tests.cli.terminal import read_to_the_end
 from tests.patience import FOR_EVER
 
 BUDGET = ("--budget", "900")
+TIGHT = ("--budget", "600")
+"""The newest result is shown in part."""
 
 
 def test_show_reads_like_the_conversation_that_the_model_gets(refold: Refold, file: Path) -> None:
@@ -161,13 +163,13 @@ def test_on_a_terminal_it_is_paged(file: Path, option: str, is_paged: bool) -> N
 
 
 def handle_in(path: str) -> str:
-    found = re.search(r"shown #([a-z]+)\]", Path(path).read_text(encoding="utf-8"))
+    found = re.search(r"part #([a-z]+)\]", Path(path).read_text(encoding="utf-8"))
     assert found is not None
     return found[1]
 
 
 def test_retrieve_brings_the_whole_text_back(refold: Refold, file: Path) -> None:
-    refold("compress", file, *BUDGET, "-o", "small.json")
+    refold("compress", file, *TIGHT, "-o", "small.json")
     handle = handle_in("small.json")
     originals = [message["content"] for message in json.loads(file.read_bytes())]
     done = refold("retrieve", f"#{handle}", "small.json")
@@ -180,7 +182,7 @@ def test_retrieve_brings_the_whole_text_back(refold: Refold, file: Path) -> None
 
 
 def test_retrieve_brings_a_part_of_it(refold: Refold, file: Path) -> None:
-    refold("compress", file, *BUDGET, "--json", "-o", "small.json")
+    refold("compress", file, *TIGHT, "--json", "-o", "small.json")
     handle = handle_in("small.json")
     whole = refold("retrieve", handle, "small.json").out.decode().splitlines()
     part = refold("retrieve", handle, "small.json", "--lines", "3-5").out.decode().splitlines()
@@ -188,7 +190,7 @@ def test_retrieve_brings_a_part_of_it(refold: Refold, file: Path) -> None:
 
 
 def test_retrieve_answers_a_question(refold: Refold, file: Path) -> None:
-    refold("compress", file, *BUDGET, "--json", "-o", "small.json")
+    refold("compress", file, *TIGHT, "--json", "-o", "small.json")
     found = refold("retrieve", "small.json", "--query", "what about queue_7?").out.decode()
     assert found.startswith("[message ")
     assert "queue_7" in found
@@ -200,7 +202,7 @@ def test_retrieve_answers_a_question(refold: Refold, file: Path) -> None:
 
 def test_retrieve_from_a_store_under_a_name(refold: Refold, file: Path) -> None:
     named = ("--store", "all.db", "--conversation", "ann")
-    refold("compress", file, *BUDGET, "-o", "small.json", *named)
+    refold("compress", file, *TIGHT, "-o", "small.json", *named)
     handle = handle_in("small.json")
     assert refold("retrieve", handle, "small.json", *named).code == 0
     other = refold("retrieve", handle, "small.json", "--store", "all.db", "--conversation", "bob")

@@ -162,8 +162,8 @@ def test_on_a_terminal_it_is_paged(file: Path, option: str, is_paged: bool) -> N
     assert ("paged:And now?" in text) == is_paged
 
 
-def handle_in(path: str) -> str:
-    found = re.search(r"part #([a-z]+)\]", Path(path).read_text(encoding="utf-8"))
+def handle_in(path: str, mark: str = "part") -> str:
+    found = re.search(rf"{mark} #([a-z]+)\]", Path(path).read_text(encoding="utf-8"))
     assert found is not None
     return found[1]
 
@@ -203,7 +203,7 @@ def test_retrieve_answers_a_question(refold: Refold, file: Path) -> None:
 def test_retrieve_from_a_store_under_a_name(refold: Refold, file: Path) -> None:
     named = ("--store", "all.db", "--conversation", "ann")
     refold("compress", file, *TIGHT, "-o", "small.json", *named)
-    handle = handle_in("small.json")
+    handle = handle_in("small.json", "shortened")
     assert refold("retrieve", handle, "small.json", *named).code == 0
     other = refold("retrieve", handle, "small.json", "--store", "all.db", "--conversation", "bob")
     assert other.code == 3

@@ -137,6 +137,22 @@ def test_the_model_gets_the_original_and_the_client_one_answer(
     assert until(lambda: proxy.stats.totals.retrievals == 1)
 
 
+def test_a_question_about_what_was_left_out_is_answered(
+    upstream: ScriptedUpstream, proxy: Proxy
+) -> None:
+    line = log_of(LINES, 2).splitlines()[100]
+    ask = Check(lambda _: Call(RETRIEVE, {"query": line.split("request ")[1]}, text="Hm."))
+    upstream.script.extend([Call("read_log", {}), ask, Say("It is the log.")])
+    agent = AnthropicAgent(proxy.url, is_streamed=False)
+    agent.step()
+    agent.step()
+    agent.close()
+    assert line not in json.dumps(upstream.requests[1].messages)
+    (answer,) = results_of(upstream.requests[2])
+    assert answer.startswith("[message 3, result of read_log {}]\n")
+    assert line in answer
+
+
 def test_what_was_fetched_is_known_after_a_restart(
     upstream: ScriptedUpstream, tmp_path: Path
 ) -> None:

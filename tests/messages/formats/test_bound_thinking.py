@@ -128,7 +128,7 @@ def test_what_was_folded_twice_comes_back_too(make: Any, has_store: bool) -> Non
 def test_a_session_never_shows_thinking_that_was_thought_with_another_prefix(
     make: Any, profile: Any
 ) -> None:
-    messages = make(16)
+    messages = make(20)
     store = MemoryStore()
     session = Session(profile=profile, token_budget=1_500, store=store)
     thought_with: dict[str, Conversation] = {}

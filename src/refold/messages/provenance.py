@@ -34,12 +34,11 @@ then, and the record of each has about a kilobyte more."""
 
 def name(kind: str, *parts: str) -> str:
     """Return 160 bits; every part with its length, so that none can pass for another."""
-    fresh = blake2b(kind.encode(), digest_size=20)
+    pieces = [kind.encode()]
     for part in parts:
         data = part.encode("utf-8", "surrogatepass")
-        fresh.update(b"%d:" % len(data))
-        fresh.update(data)
-    return fresh.hexdigest()
+        pieces += (b"%d:" % len(data), data)
+    return blake2b(b"".join(pieces), digest_size=20).hexdigest()
 
 
 class Behind(NamedTuple):

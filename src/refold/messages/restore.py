@@ -7,7 +7,7 @@ that merely reads like a stand-in stays what it is. A stand-in comes back as a w
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import takewhile
 from typing import Any, Final, NamedTuple
 
@@ -54,11 +54,18 @@ class _Item:
     """A message on its way back."""
 
     wire: Wire
-    said: Said
     place: int
     """The place of the given message that it is, or was behind."""
     known: int = NOTHING
     """How much was known when it was settled what it is: `SOME` may still be known by its id."""
+    _said: Said | None = None
+
+    @property
+    def said(self) -> Said:
+        """What it says, read when first asked for: of most that come back, nobody asks."""
+        if self._said is None:
+            self._said = read_said(self.wire, index=self.place)
+        return self._said
 
 
 @dataclass(slots=True)
@@ -183,7 +190,7 @@ def _unfold(
 
 
 def _items_of(messages: Iterable[Wire]) -> list[_Item]:
-    return [_Item(m, read_said(m, index=n), n) for n, m in enumerate(messages)]
+    return [_Item(message, place) for place, message in enumerate(messages)]
 
 
 def _trail_of(items: Iterable[_Item], conversation: str | None) -> Trail:
@@ -213,14 +220,12 @@ def _expand(
         found = leaves.of(at[place], partial=partial) if place in at else None
         known = max(item.known, sure) if place <= end else item.known
         if found is None:
-            gone = ALL if place in at else known  # known for what it is, and reported
-            after.append(_Item(item.wire, item.said, item.place, gone))
+            item.known = ALL if place in at else known  # known for what it is, and reported
+            after.append(item)
             continue
         count += 1
         leaves.messages += len(found) - 1
-        for name, _ in found:
-            wire = leaves.wires[name]
-            after.append(_Item(wire, read_said(wire), item.place, known))
+        after += [_Item(leaves.wires[name], item.place, known) for name, _ in found]
     return after, count
 
 
@@ -277,16 +282,14 @@ def _find_unknown(
     }
     found = leaves.source.get(keys.values()) if keys else {}
     folds = {h: fold for h, key in keys.items() if isinstance(fold := found.get(key), str)}
+    leaves = replace(leaves, missing={})  # what is missing of a copy is not missing here
     leaves.fetch(folds.values())
-    missing = dict(leaves.missing)
     present = _present(items)[0] if folds else set[str]()
     doubtful = dict[int, None]()
     for item in marked:
         behind = [leaves.of(folds[h]) for h in _handles_in(item) if h in folds]
         if not any(b and any(key in present for key, _ in b) for b in behind):
             doubtful[item.place] = None
-    leaves.missing.clear()
-    leaves.missing.update(missing)
     return tuple(sorted(doubtful))
 
 
@@ -321,9 +324,7 @@ def folds_behind(
     messages: Sequence[Wire], source: Source, conversation: str | None
 ) -> list[Behind]:
     """Return the folds of a view and, after them, all that are below: what a handle may name."""
-    trail = _trail_of(
-        [_Item(m, read_said(m, index=n), n) for n, m in enumerate(messages)], conversation
-    )
+    trail = _trail_of(_items_of(messages), conversation)
     trail.read(source.get)
     leaves = _Leaves(source)
     leaves.fetch(stand.fold for stand in trail.stands)

@@ -49,21 +49,21 @@ def read_said(wire: Mapping[str, Any], message: Message | None = None, index: in
     """
     if message is None:
         _check_end(wire, index)
-        return _read(wire, None, index)
+        return _read(wire, None)
     if message.said is None:
-        message.said = _read(wire, message, index)
+        message.said = _read(wire, message)
     said: Said = message.said
     return said
 
 
-def _read(wire: Mapping[str, Any], message: Message | None, index: int) -> Said:
+def _read(wire: Mapping[str, Any], message: Message | None) -> Said:
     format_ = recognize([wire])
     read: Message | Reading
     if message is not None and message.format == format_.name and not message.is_fixed:
         read = message
     else:
         try:
-            read = format_.read(wire, place_of(index))
+            read = format_.read(wire, "")
         except MessageError:  # no message of any shape: then all of it counts
             bare = {k: v for k, v in wire.items() if k not in (ID_KEY, METADATA_KEY)}
             return Said(("", digest_unordered(bare)), False, has_tag(spell(wire)), False)

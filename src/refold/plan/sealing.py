@@ -6,13 +6,14 @@ letters, so that nobody can write a view that they do not have. Nothing else of 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from typing import Any, Final
 
 from refold.messages.folds import Fold, Plan, kept_fold
 from refold.messages.handles import Handles, behind_of, handle_of
 from refold.messages.token_count import CountedTexts
-from refold.messages.wire import clone, spell
+from refold.messages.wire import spell
 from refold.notation.marks import (
     ANCHOR_CHARS,
     HANDLE_CHARS,
@@ -107,20 +108,12 @@ def _with_handle(fold: Fold, handles: Handles) -> Fold:
 
 
 def _exchange(given: Any, shown: str, handle: str) -> Any:
-    """Return the arguments of a call with another handle in the place of the one they show."""
-    if isinstance(given, str):
-        return put_handle(given, shown, handle)
-    fresh = [clone(given)]
-    todo: list[Any] = [fresh]
-    while todo:
-        holder = todo.pop()
-        for name, value in list(holder.items() if isinstance(holder, dict) else enumerate(holder)):
-            if isinstance(value, str) and ends_in(value, shown):
-                holder[name] = put_handle(value, shown, handle)
-                return fresh[0]
-            if isinstance(value, dict | list):
-                todo.append(value)
-    return fresh[0]
+    """Return the arguments of a call, text or data, with another handle than the one they show."""
+    spelled = given if isinstance(given, str) else spell(given)
+    if not ends_in(spelled, shown):
+        return given
+    longer = put_handle(spelled, shown, handle)
+    return longer if isinstance(given, str) else json.loads(longer)
 
 
 def _is_shorter(fold: Fold, tokens: CountedTexts) -> bool:

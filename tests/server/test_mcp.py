@@ -35,7 +35,8 @@ async def talk(server: Any) -> None:
         shown = short.structured_content["text"]
         assert len(shown) < 0.5 * len(log())
         handle = shown[shown.rindex("#") :].rstrip("]")
-        found = await client.call_tool("refold_retrieve", {"handle": handle})
+        line = str(log().split("\n").index(ERROR) + 1)
+        found = await client.call_tool("refold_retrieve", {"handle": handle, "lines": line})
         assert ERROR in found.content[0].text
         some = await client.call_tool("refold_retrieve", {"handle": handle, "lines": "1-3"})
         assert log().split("\n")[2] in some.content[0].text

@@ -38,7 +38,7 @@ _FORBIDDEN: Final = 0.05
 _TASK: Final = 0.15
 _EVIDENCE: Final = 0.1
 _PENDING: Final = 0.05
-_ANSWER: Final = 1.0
+_ANSWER: Final = 0.25
 """Of the room: what people typed, the most of it that they ask for, and further answers."""
 _PLAN: Final = 0.15
 _ACTS: Final = 0.15
@@ -163,7 +163,9 @@ def choose(choice: Choice, question: Question, left: float, room: Room, task: in
         return left
 
     start, full = left, room.full
-    most = left if question.is_direct else _ANSWER * start
+    for n in answers[:1]:
+        left = choice.take(n, left, "asked")
+    most = left if question.is_direct else min(left, _ANSWER * start)
     left -= most - answer(answers[:1], most)
     left = _show_lines(choice, left)
     if choice.is_talk:

@@ -17,11 +17,15 @@ from refold.messages.token_count import CountedTexts
 YIELDING: Final = ("first_task", "last_user_message")
 """Why messages stay whole while they fit, and are excerpted where they do not."""
 _TASK: Final = 0.33
+_TASK_WIDE: Final = 0.5
 _SHORT_TASK: Final = 60
-"""The share of the room that the task may take whole; so many tokens wherever there is room."""
+"""The share of the room that the task may take whole, and where half of everything fits; so many
+tokens wherever there is room."""
 _OPENING: Final = 0.1
 """The same for the first message of plain talk, which is seldom a task."""
 _NEWEST: Final = 0.85
+_SMALL_ROOM: Final = 600
+"""In a room of so many tokens the newest results may take all but a mark."""
 _NEWEST_SMALL: Final = 0.4
 _TAIL: Final = 0.33
 _TAIL_WIDE: Final = 0.3
@@ -72,7 +76,7 @@ def lay_out(reading: Reading, untouchable: Mapping[int, str], room: Room, lean: 
     places = [Place.WHOLE if m.index in reasons else Place.DIGEST for m in messages]
     layout = Layout(places, reasons, find_blocks(messages))
     left: float = room.target - sum(reading.whole[index] for index in reasons)
-    used, task = _place_question(layout, reading, left, left + room.limit - room.target)
+    used, task = _place_question(layout, reading, left, room)
     left -= task
     lean = 0.0 if reading.is_talk else lean
     wide = min(1.0, max(0.0, (room.share - 0.2) / 0.3))
@@ -83,7 +87,8 @@ def lay_out(reading: Reading, untouchable: Mapping[int, str], room: Room, lean: 
         rest = [i for i in block if i not in reasons]
         need = sum(reading.whole[i] for i in rest)
         if is_new and rest and (lean or reading.is_talk):
-            used += _place_newest(layout, reading, rest, left, left * _NEWEST - used)
+            most = _NEWEST * left if left > _SMALL_ROOM else left - reading.bare
+            used += _place_newest(layout, reading, rest, left, most - used)
             is_new = messages[block[0]].role == "user"
             continue
         if not rest or not messages[block[0]].is_turn:
@@ -110,7 +115,7 @@ def _keep(layout: Layout, indices: Sequence[int], why: str) -> None:
 
 
 def _place_question(
-    layout: Layout, reading: Reading, room: float, limit: float
+    layout: Layout, reading: Reading, left: float, room: Room
 ) -> tuple[float, float]:
     """Keep the user's last words, and the task unless it takes too much; return what both cost."""
     users = [t.message for t in reading.texts if t.voice is Voice.USER and not is_insert(t.text)]
@@ -119,16 +124,17 @@ def _place_question(
     task, question = users[0], users[-1]
     used = spent = 0.0
     is_asked = question != task or question == len(layout.places) - 1
-    is_small = reading.whole[question] + reading.bare <= limit
+    is_small = reading.whole[question] + reading.bare <= left + room.limit - room.target
     if is_asked and question not in layout.reasons and is_small:
         _keep(layout, [question], "last_user_message")
         used += reading.whole[question]
     elif is_asked and reading.messages[question].is_tool_result:
         layout.places[question] = Place.EXCERPT  # the words stay, the results beside them may go
     if task not in layout.reasons:
-        most = (_OPENING if reading.is_talk else _TASK) * (room - used)
+        share = _OPENING if reading.is_talk else min(_TASK_WIDE, max(_TASK, room.share))
+        most = share * (left - used)
         if not reading.is_talk:
-            most = max(most, min(_SHORT_TASK, room - used - reading.bare))
+            most = max(most, min(_SHORT_TASK, left - used - reading.bare))
         if reading.whole[task] <= most:
             _keep(layout, [task], "first_task")
             spent = reading.whole[task]

@@ -23,6 +23,8 @@ from refold.result import Piece as Told
 
 _CLIPPED: Final = 160
 """Characters of an argument that a call in its place shows."""
+_OWN_MESSAGE: Final = 32
+"""Tokens from which what a person typed is worth the frame of a message and another mark."""
 _END: Final = 30
 """Of these, at its end."""
 Spans = Mapping[int, Sequence[int]]
@@ -61,7 +63,7 @@ class Writer:
         for place, group in groupby(self._messages, key=lambda m: places[m.index]):
             run = list(group)
             if place is Place.DIGEST:
-                plan += self._digest(run, spans)
+                plan += self._digests(run, spans)
             elif place is Place.EXCERPT:
                 plan += [self._excerpt(message, spans) for message in run]
             else:
@@ -74,8 +76,7 @@ class Writer:
         for block in layout.blocks:
             results = [n for i in block for n in self._of[i] if self._texts[n].voice is Voice.TOOL]
             is_open = all(places[i] is Place.EXCERPT for i in block)
-            before = block.start and places[block.start - 1] is Place.DIGEST
-            if is_open and before and results and not any(n in spans for n in results):
+            if is_open and results and not any(n in spans for n in results):
                 if any(self._texts[n].place is Place.WHOLE for n in results):
                     continue
                 for i in block:
@@ -141,17 +142,41 @@ class Writer:
 
     # digests
 
+    def _digests(self, run: Sequence[Message], spans: Spans) -> Iterator[Fold]:
+        """Write a stretch; what a person typed at length stays a message of its own."""
+        rest: list[Message] = []
+        for message in run:
+            if self._is_told(message, spans):
+                yield from self._digest(rest, spans)
+                yield kept_fold(message, "typed")
+                rest = []
+            else:
+                rest.append(message)
+        yield from self._digest(rest, spans)
+
+    def _is_told(self, message: Message, spans: Spans) -> bool:
+        """Tell whether a message is words that somebody typed, all of which are shown."""
+        own = self._of[message.index]
+        return (
+            len(own) == len(message.parts) == 1
+            and self._texts[own[0]].is_typed
+            and self._texts[own[0]].tokens >= _OWN_MESSAGE
+            and len(spans.get(own[0], ())) == len(self._pieces_of[own[0]])
+        )
+
     def _digest(self, run: Sequence[Message], spans: Spans) -> Iterator[Fold]:
         """Write a stretch as one message, unless that costs no less."""
+        if not run:
+            return
         lines: list[str] = []
         rows: list[tuple[Outcome, ...]] = []
         speaker = Voice.ASSISTANT
         for message in run:
             said: list[str] = []
             for n in self._of[message.index]:
-                if n not in spans:
-                    continue
                 text = self._texts[n]
+                if n not in spans and (text.place is not Place.WHOLE or not text.is_call):
+                    continue
                 shown = self._show(n, spans)
                 if text.kind is Kind.DIGEST:
                     pass  # its lines say who spoke

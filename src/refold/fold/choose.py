@@ -20,6 +20,7 @@ _WEIGHT: Final = {
     Grade.ACT: 2.0,
     Grade.ERROR: 2.0,
     Grade.GRAVE: 3.0,
+    Grade.FAILED: 4.0,
 }
 _HEADS: Final = frozenset((Grade.HEAD, Grade.ACT))
 _STALE: Final = 0.3
@@ -43,7 +44,11 @@ _ANSWER: Final = 0.25
 _PLAN: Final = 0.15
 _ACTS: Final = 0.15
 _ERRORS: Final = 0.1
-"""Of the room: the newest plan, calls that change something, failures."""
+_NAMES: Final = 0.8
+_NEW_ERRORS: Final = 0.5
+"""Of the room: the newest plan, calls that change something, failures; of the newest results the
+names of failed tests, and why they failed.
+"""
 _FEW: Final = 40
 """So many answers are looked at."""
 
@@ -251,13 +256,23 @@ def _state(choice: Choice) -> list[tuple[list[int], float, str]]:
     """Return what shows the state of the work: the newest plan, changes, failures."""
     pieces, texts = choice.pieces, choice.texts
     plans = [number for number, text in enumerate(texts) if text.is_plan]
-    plan, acts, errors = [], [], []
+    spoken = (t.message for t in texts if t.voice in (Voice.ASSISTANT, Voice.CALL))
+    newest = max(spoken, default=-1)
+    plan, acts, errors, new, failed = [], [], [], [], []
     for n in choice.open:
         piece = pieces[n]
         if plans and piece.text == plans[-1]:
             plan.append(n)
         if piece.grade is Grade.ACT or (piece.grade is Grade.HEAD and texts[piece.text].outcome):
             acts.append(n)
-        if piece.grade is Grade.GRAVE:
-            errors.append(n)
-    return [(plan, _PLAN, "plan"), (acts, _ACTS, "change"), (errors, _ERRORS, "error")]
+        if piece.grade is Grade.FAILED and texts[piece.text].message > newest:
+            failed.append(n)
+        elif piece.grade >= Grade.GRAVE:
+            (new if texts[piece.text].message > newest else errors).append(n)
+    return [
+        (failed, _NAMES, "error"),
+        (new, _NEW_ERRORS, "error"),
+        (plan, _PLAN, "plan"),
+        (acts, _ACTS, "change"),
+        (errors, _ERRORS, "error"),
+    ]

@@ -22,7 +22,8 @@ _SENTENCE: Final = re.compile(r"(?<=[.!?])\s+(?=[A-Z\"'(])|(?<=[。！？])|\n")
 _LINE: Final = re.compile(r"\n")
 _BORDER: Final = re.compile(r"(?:}, |},|\], |\. |\? |! |; |, | )")
 _DIGITS: Final = re.compile(r"\d+")
-_STARTS: Final = frozenset((Grade.ERROR, Grade.GRAVE, Grade.SIGNATURE))
+_BAD: Final = frozenset((Grade.ERROR, Grade.GRAVE, Grade.FAILED))
+_STARTS: Final = _BAD | {Grade.SIGNATURE}
 
 
 def cut(texts: Sequence[Text], *, is_talk: bool = False) -> list[Piece]:
@@ -88,7 +89,7 @@ def _cut_lines(number: int, text: Text, pieces: list[Piece]) -> None:
                 piece.head = first
         elif grades:
             piece.grade = _grade_of(body, start, end, grades)
-            if piece.grade in (Grade.ERROR, Grade.GRAVE):
+            if piece.grade in _BAD:
                 said = _DIGITS.sub("", body[start:end]).strip()
                 if said in seen:
                     piece.grade = Grade.REPEAT

@@ -11,16 +11,17 @@ from refold.fold.pieces import Grade
 
 _RULES: Final[tuple[tuple[Grade, str], ...]] = (
     # what a run came to, and which tests failed
+    (Grade.FAILED, r"(?:FAILED|ERROR) (?=\S*[/.:])|(?:ERROR|FAIL): \S|[ \t]*--- FAIL"),
+    (Grade.FAILED, r".*(?:::\S+ (?:FAILED|ERROR)|\.\.\. (?:FAIL|ERROR))|not ok \d|FAIL\t"),
+    (Grade.FAILED, r"[ \t]*[✕✗✖×❌] \S|[ \t]*● \S"),
     (Grade.GRAVE, r"(?:FAILED|ERROR|FAIL)[ :]"),
-    (Grade.GRAVE, r"[ \t]*--- FAIL"),
     (Grade.GRAVE, r"E  "),
     (Grade.GRAVE, r"_{3,} \S.* _{3,}$"),
     (Grade.GRAVE, r"Ran \d+ tests|(?:OK|FAILED)\b|test result: "),
     (Grade.GRAVE, r"[ \t]*Tests?(?: Suites| Files)?:? +(?:run: )?\d|\[\w+\] Tests run: \d"),
     (Grade.GRAVE, r"Error: |(?:[a-zA-Z_]\w*\.)*\w*(?:Error|Exception)\b"),
-    (Grade.GRAVE, r".*(?:::\S+ (?:FAILED|ERROR)|\.\.\. (?:FAIL|ERROR))"),
     (Grade.GRAVE, r".*\b\d+ (?:passed|failed|errors?)\b.* in [\d.]+|.*BUILD (?:SUCCESS|FAIL)"),
-    (Grade.GRAVE, r"not ok \d|[ \t]*[✕✗✖×❌] \S|[ \t]*● \S|\d+ (?:passing|failing)\b"),
+    (Grade.GRAVE, r"\d+ (?:passing|failing)\b"),
     # what says nothing
     (Grade.NOISE, r".*(?:PASSED|\.\.\. ok|site-packages|\bDEBUG\b)"),
     (Grade.NOISE, r"\s+at [\w.$]+\(|[ \t]*(?:--- PASS|=== RUN|✓|✔|√) |ok \d"),

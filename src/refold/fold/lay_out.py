@@ -24,6 +24,8 @@ tokens wherever there is room."""
 _OPENING: Final = 0.1
 """The same for the first message of plain talk, which is seldom a task."""
 _NEWEST: Final = 0.85
+_TALK_NEWEST: Final = 0.3
+"""The same in plain talk, of which the newest words are no more than others."""
 _SMALL_ROOM: Final = 600
 """In a room of so many tokens the newest results may take all but a mark."""
 _NEWEST_SMALL: Final = 0.4
@@ -88,6 +90,7 @@ def lay_out(reading: Reading, untouchable: Mapping[int, str], room: Room, lean: 
         need = sum(reading.whole[i] for i in rest)
         if is_new and rest and (lean or reading.is_talk):
             most = _NEWEST * left if left > _SMALL_ROOM else left - reading.bare
+            most = _TALK_NEWEST * left if reading.is_talk else most
             used += _place_newest(layout, reading, rest, left, most - used)
             is_new = messages[block[0]].role == "user"
             continue
@@ -125,6 +128,8 @@ def _place_question(
     used = spent = 0.0
     is_asked = question != task or question == len(layout.places) - 1
     is_small = reading.whole[question] + reading.bare <= left + room.limit - room.target
+    if reading.is_talk:
+        is_small = reading.whole[question] <= _TALK_NEWEST * left
     if is_asked and question not in layout.reasons and is_small:
         _keep(layout, [question], "last_user_message")
         used += reading.whole[question]

@@ -57,7 +57,9 @@ class Grade(IntEnum):
     """The same of a call that changes something."""
     ERROR = 6
     GRAVE = 7
-    """A failed test, an exception, the outcome of a run."""
+    """An exception, what a test expected, the outcome of a run."""
+    FAILED = 8
+    """Which test failed."""
 
 
 @dataclass(slots=True)

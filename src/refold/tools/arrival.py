@@ -84,6 +84,6 @@ def _has_errors_of(text: str, excerpt: str) -> bool:
     errors = [
         text[start : text.find("\n", start) % (len(text) + 1)]
         for start, grade in grade_lines(text)
-        if grade in (Grade.ERROR, Grade.GRAVE)
+        if grade >= Grade.ERROR
     ]
     return len(errors) <= _MOST_ERRORS and all(error.strip() in excerpt for error in errors)

@@ -82,7 +82,7 @@ def test_messages_tell_role_kind_tool_and_calls() -> None:
     assert (first["role"], first["kind"], first["tools"]) == ("user", "text", [])
     assert (asked["kind"], asked["tools"]) == ("tool call", ["read_file"])
     assert asked["calls"][0][0] == "read_file"
-    assert (read["role"], read["kind"], read["tools"]) == ("tool", "file read", ["read_file"])
+    assert (read["role"], read["kind"], read["tools"]) == ("tool", "code", ["read_file"])
 
 
 def test_records_that_no_model_sees_are_left_out() -> None:

@@ -18,8 +18,8 @@ def piece(
 
 
 ERROR = piece("Error: full\n", "error", is_kept=True, lines=(1, 1))
-SAID = piece("a\nb\n", "said_elsewhere:4", lines=(2, 3))
-SAID_TOO = piece("c\n", "said_elsewhere:7", lines=(4, 4))
+SAID = piece("a\nb\n", "repeat", lines=(2, 3))
+SAID_TOO = piece("c\n", "repeat", lines=(4, 4))
 LESS = piece("left of it", "worth_less", lines=(5, 5))
 VALUE = piece(" src/a.py\n", "value:src/a.py,4471", is_kept=True, lines=(5, 5))
 PIECES = (ERROR, SAID, SAID_TOO, LESS, VALUE)
@@ -29,7 +29,7 @@ def test_lines_and_tokens_are_counted_by_reason() -> None:
     kept, dropped = count_pieces(PIECES)
     assert (kept.lines, kept.tokens, kept.reasons) == (2, 22, {"error": 12, "value": 10})
     assert (dropped.lines, dropped.tokens) == (3, 16)
-    assert dropped.to_dict()["reasons"] == {"worth_less": 10, "said_elsewhere": 6}
+    assert dropped.to_dict()["reasons"] == {"worth_less": 10, "repeat": 6}
 
 
 def test_lines_of_another_text_are_other_lines() -> None:
@@ -57,12 +57,12 @@ def test_neighbours_with_the_same_reason_are_one_run() -> None:
 
 def test_runs_in_words() -> None:
     assert [run_words(run) for run in find_runs(PIECES)] == [
-        "reports an error",
-        "repeated in #4, #7",
+        "reports what failed",
+        "an error that was reported before",
         "worth less per token than what is kept",
         "mentions src/a.py, 4471",
     ]
-    assert run_words([piece("x", "said_elsewhere")]) == "repeated"
+    assert run_words([piece("x", "noise")]) == "says nothing about the work"
     assert run_words([piece("x", "some_thing")]) == "some thing"
     many = [piece("x", f"value:v{n}") for n in range(9)]
     assert run_words(many) == "mentions v0, v1, v2, v3, v4, v5, …"

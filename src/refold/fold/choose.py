@@ -10,6 +10,7 @@ from typing import Final
 from refold.fold.asked import Question, belongings
 from refold.fold.people import forbids, is_prose, names_value, wills
 from refold.fold.pieces import Grade, Place, Reading, Room, Voice
+from refold.scan.items import Shape
 
 _WEIGHT: Final = {
     Grade.PLAIN: 1.0,
@@ -33,6 +34,9 @@ _WHOLE_ITEM: Final = 0.35
 """What an item is worth that is in view already, in a message that stays whole."""
 _LEAST: Final = 20_000
 """What a piece is worth without any item that counts, in millionths."""
+_WORTH: Final = "worth"
+_NAMED: Final = 3
+"""So many items are named to say why a piece is shown."""
 _TYPED: Final = 0.2
 _WILLED: Final = 0.1
 _FORBIDDEN: Final = 0.05
@@ -58,7 +62,8 @@ class Choice:
 
     def __init__(self, reading: Reading, worth: Sequence[int]) -> None:
         texts, pieces = reading.texts, reading.pieces
-        self.is_talk = reading.is_talk
+        self.is_talk, self._names, self._shapes = reading.is_talk, reading.names, reading.shapes
+        self._worth = worth
         self.texts, self.pieces = texts, pieces
         self.open = [n for n, p in enumerate(pieces) if texts[p.text].place is not Place.WHOLE]
         self.left = list(worth)
@@ -118,6 +123,16 @@ class Choice:
             self.why[m] = why if m == n else "heading"
         return budget - price
 
+    def reason(self, n: int) -> str:
+        """Return why a piece was chosen; of one for its worth, the values or words in it."""
+        why = self.why.get(n, _WORTH)
+        if why != _WORTH:
+            return why
+        best = sorted(self.pieces[n].items, key=lambda row: (-self._worth[row], row))
+        values = [row for row in best if self._shapes[row] < Shape.WORD]
+        named = [self._names[row] for row in (values or best)[:_NAMED]]
+        return f"{'value' if values else 'word'}:{','.join(named)}" if named else "line"
+
     def drop_last(self) -> float:
         """Take back the piece that was chosen last; return its cost."""
         n = self.chosen.pop()
@@ -174,7 +189,7 @@ def choose(choice: Choice, question: Question, left: float, room: Room, task: in
     left -= most - answer(answers[:1], most)
     left = _show_lines(choice, left)
     if choice.is_talk:
-        choice.spend(open_, left, "worth")
+        choice.spend(open_, left, _WORTH)
         return
     if task >= 0:
         most = max(0.0, min(left, _TASK * full))
@@ -184,7 +199,7 @@ def choose(choice: Choice, question: Question, left: float, room: Room, task: in
     left -= most - answer(answers[1:], most)
     for numbers, part, why in _state(choice):
         left = choice.spend_within(part * full, numbers, left, why)
-    choice.spend(open_, left, "worth")
+    choice.spend(open_, left, _WORTH)
 
 
 def _show_lines(choice: Choice, left: float) -> float:
@@ -258,7 +273,11 @@ def _state(choice: Choice) -> list[tuple[list[int], float, str]]:
     plans = [number for number, text in enumerate(texts) if text.is_plan]
     spoken = (t.message for t in texts if t.voice in (Voice.ASSISTANT, Voice.CALL))
     newest = max(spoken, default=-1)
-    plan, acts, errors, new, failed = [], [], [], [], []
+    plan: list[int] = []
+    acts: list[int] = []
+    failed: list[int] = []
+    new: list[int] = []
+    errors: list[int] = []
     for n in choice.open:
         piece = pieces[n]
         if plans and piece.text == plans[-1]:

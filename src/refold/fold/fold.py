@@ -90,8 +90,11 @@ class Folder:
             self._question = ask(texts, pieces, self._index)
             whole, shape = find_costs(messages, texts, tokens)
             fixed = sum(whole[m.index] for m in messages if m.role in SYSTEM)
+            names = list(self._index.row), self._index.shape
             bare = tokens(marks.digest("", 20, "kdbfq")) + MESSAGE_OVERHEAD
-            self._reading = Reading(messages, texts, pieces, whole, shape, fixed, bare, talk)
+            self._reading = Reading(
+                messages, texts, pieces, whole, shape, fixed, bare, talk, *names
+            )
         return self._reading
 
     def _room(self, target: int, limit: int) -> Room:

@@ -158,7 +158,7 @@ def _place_newest(
         _keep(layout, rest, "newest")
         return need
     spent = 0.0
-    if sum(shape[i] for i in rest) >= 0.6 * room:
+    if sum(shape[i] for i in rest) >= _NEWEST * room:
         return 0.0
     for i in sorted(rest, key=lambda i: (whole[i], i)):
         is_small = spent + whole[i] <= _NEWEST_SMALL * room or whole[i] < 40

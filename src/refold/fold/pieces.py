@@ -135,6 +135,9 @@ class Reading:
     bare: int
     """What a digest costs that shows nothing."""
     is_talk: bool
+    names: Sequence[str]
+    """The words and values, by their rows in the index."""
+    shapes: Sequence[int]
 
 
 @dataclass(frozen=True, slots=True)

@@ -75,7 +75,9 @@ class Writer:
         places = layout.places.copy()
         for block in layout.blocks:
             results = [n for i in block for n in self._of[i] if self._texts[n].voice is Voice.TOOL]
-            is_open = all(places[i] is Place.EXCERPT for i in block)
+            is_open = all(places[i] is Place.EXCERPT for i in block) and not any(
+                self._texts[n].voice is Voice.USER for i in block for n in self._of[i]
+            )
             if is_open and results and not any(n in spans for n in results):
                 if any(self._texts[n].place is Place.WHOLE for n in results):
                     continue
@@ -192,7 +194,7 @@ class Writer:
                 said.append(shown)
             line = "\n".join(said)
             lines += said
-            why = "digest" if said else "digest:nothing"
+            why = "digest" if said else "left_out"
             size = min(len(line), message.chars)
             outcome = Outcome("digested", why, message.chars, size, line)
             rows.append((self._explained(outcome, self._of[message.index]),))
@@ -256,7 +258,7 @@ class Writer:
             said = text.text[piece.start : piece.end]
             breaks = said.count("\n")
             if n in taken:
-                reason = choice.why.get(n, "worth")
+                reason = choice.reason(n)
             elif is_bare:
                 reason = "no_room"
             elif not piece.items:
@@ -285,6 +287,15 @@ def count_sources(run: Sequence[Message]) -> int:
     return sum(count_messages(first) or 1 for first in firsts)
 
 
+def _begin(text: str, most: int) -> str:
+    """Return how a long *text* begins: whole lines, or else whole words."""
+    for sign in ("\n", " "):
+        end = text.rfind(sign, most // 2, most)
+        if end > 0:
+            return text[:end].rstrip()
+    return text[:most].rstrip()
+
+
 def clip(call: Call, handle: str) -> Call | None:
     """Return *call* with its long arguments shortened; `None` if it has none, or may not change."""
     if call.path is None or len(call.spelled) <= 1.5 * _CLIPPED:
@@ -297,7 +308,7 @@ def clip(call: Call, handle: str) -> Call | None:
     def short(value: Any) -> Any:
         if not isinstance(value, str) or len(value) <= 1.5 * _CLIPPED:
             return value
-        begin = value[: _CLIPPED - _END].rstrip()
+        begin = _begin(value, _CLIPPED - _END)
         if left:
             return marks.argument(begin, left.pop())
         return f"{begin}{marks.BETWEEN}{value[-_END:].lstrip()}"

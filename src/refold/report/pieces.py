@@ -55,6 +55,9 @@ _REASONS: Final[Mapping[str, str]] = {
     "force_converge": "cut to fit the budget",
     "rolled_up": "one summary of the oldest messages",
     "oldest_stretch": "one digest of the oldest messages",
+    "digest": "part of a digest",
+    "left_out": "in a digest that shows nothing of it",
+    "newest_turns": "one of the newest turns",
     "newest": "the newest message",
     "long_arguments": "long arguments of its calls are shown as they begin",
     "nothing_to_gain": "as short as it gets without loss",
@@ -72,29 +75,27 @@ _FAMILIES: Final[Mapping[str, str]] = {
     "pattern": "matches {}",
     "recoded": "the same data, shorter ({})",
     "excerpt": "the most useful parts are kept ({})",
-    "digest": "part of one digest of the oldest messages ({})",
 }
 PIECES: Final[Mapping[str, tuple[str, str]]] = {
-    "error": ("errors", "reports an error"),
-    "warning": ("warnings", "reports a warning"),
-    "exit": ("exit codes", "a non-zero exit code"),
-    "failure": ("failures", "shows what failed"),
-    "frame": ("frames", "a stack frame"),
-    "summary": ("summaries", "sums it up"),
+    "asked": ("answers", "answers what is asked now"),
+    "line": ("best lines", "says more than the rest of it"),
+    "task": ("the task", "how the task begins, and what it forbids"),
+    "typed": ("typed words", "what a person typed"),
+    "plan": ("the plan", "the newest plan"),
+    "change": ("changes", "a call that may have changed something"),
+    "error": ("errors", "reports what failed"),
     "heading": ("headings", "the heading of what is kept below"),
     "value": ("values", "mentions {}"),
     "word": ("words", "mentions {}"),
-    "recent": ("recent", "nothing new, but recent"),
-    "best_stretch": ("the best stretch", "the best stretch that fits"),
-    "whole": ("shown whole", "shown whole"),
-    "said_elsewhere": ("repeated", "repeated in {}"),
-    "out_of_date": ("out of date", "out of date: its file was written since"),
+    "out_of_date": ("out of date", "out of date: its file was read or written since"),
+    "noise": ("noise", "says nothing about the work"),
+    "repeat": ("repeated", "an error that was reported before"),
     "worth_less": ("worth less", "worth less per token than what is kept"),
     "no_room": ("no room left", "the budget had no room left for it"),
     "says_little": ("says little", "unlikely to be needed again"),
 }
 """Why pieces are kept or dropped: a word for the sums, and words with what it is about."""
-_LISTS: Final = frozenset({"recoded", "excerpt", "digest"})
+_LISTS: Final = frozenset({"recoded", "excerpt"})
 _NAMED: Final = 6
 """How many values or messages a reason names at most."""
 

@@ -65,15 +65,14 @@ class Folder:
         room = self._room(target, limit)
         for lean in _LEANS:
             layout = lay_out(reading, self._untouchable, room, lean)
-            plan = self._fill(layout, room)
+            plan = self._fill(layout, room, target)
             if plan is not None:
                 return plan
         for keeps_question in (True, False):
             layout = lay_out_least(reading, self._untouchable, keeps_question=keeps_question)
-            for most in dict.fromkeys((target, limit)):
-                plan = self._fill(layout, self._room(most, limit))
-                if plan is not None:
-                    return plan
+            plan = self._fill(layout, room, limit)
+            if plan is not None:
+                return plan
         layout = lay_out_least(reading, self._untouchable, keeps_question=True, keeps_task=True)
         plan, _ = self._writer(self._choice(layout, room)).write(layout, is_bare=True)
         return plan
@@ -119,14 +118,17 @@ class Folder:
     def _writer(self, choice: Choice) -> Writer:
         return Writer(self._messages, choice, self._tokens, explains=self._explains)
 
-    def _fill(self, layout: Layout, room: Room) -> Plan | None:
-        """Choose, write and count until the view fits and its room is used; `None` if it cannot."""
+    def _fill(self, layout: Layout, room: Room, most: int) -> Plan | None:
+        """Choose, write and count until the view fits and its room is used; `None` if it cannot.
+
+        What stays anyway may take *most* tokens; nothing is added to it beyond the target.
+        """
         choice = self._choice(layout, room)
         writer = self._writer(choice)
-        target = room.target
         _, used = writer.write(layout, is_bare=True)
-        if used > target:
+        if used > most:
             return None
+        target = max(room.target, used)
         choose(choice, self._question, target - used, room, layout.task)
         plan, used = writer.write(layout)
         for attempt in range(_ROUNDS):

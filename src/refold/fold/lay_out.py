@@ -133,7 +133,11 @@ def _place_question(
     if is_asked and question not in layout.reasons and is_small:
         _keep(layout, [question], "last_user_message")
         used += reading.whole[question]
-    elif is_asked and reading.messages[question].is_tool_result:
+    elif (
+        is_asked
+        and reading.messages[question].is_tool_result
+        and reading.shape[question] + reading.bare <= left
+    ):
         layout.places[question] = Place.EXCERPT  # the words stay, the results beside them may go
     if task not in layout.reasons:
         share = _OPENING if reading.is_talk else min(_TASK_WIDE, max(_TASK, room.share))

@@ -29,7 +29,7 @@ def lay_out_least(
         or (keeps_task and why == "first_task")
     }
     places = [Place.WHOLE if m.index in reasons else Place.DIGEST for m in messages]
-    for message, _ in find_last_words(messages):
+    for message, _ in find_last_words(messages) if keeps_question else ():
         if places[message.index] is Place.DIGEST:
             places[message.index] = Place.EXCERPT
     layout = Layout(places, reasons, find_blocks(messages))

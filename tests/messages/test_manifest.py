@@ -10,9 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from refold import ConfigError, MemoryStore, Store, StoreError, uncompress
-from refold.messages.manifest import MappingSource, StoreSource
 from refold.messages.provenance import Behind
-from refold.messages.restore import originals_in_view
 from refold.messages.said import read_said
 from tests.classic import compress
 from tests.conversations import Conversation
@@ -181,17 +179,6 @@ def test_four_hundred_folds_of_folds_are_few_round_trips() -> None:
     asked.clear()
     assert uncompress(view, store).messages == messages
     assert len(asked) < 60
-
-
-@pytest.mark.parametrize("is_mapping", [False, True])
-def test_all_originals_of_a_view_in_their_order(is_mapping: bool) -> None:
-    store, messages = MemoryStore(), talk(6)
-    result = compress(messages, store=store, token_budget=300, recency_window=1)
-    source = MappingSource(result.verbatim) if is_mapping else StoreSource(store.get)
-    found = list(originals_in_view(result.messages, source, None))
-    assert [one.wire for one in found] == messages
-    assert [one.number for one in found] == list(range(6))
-    assert [one.is_shown for one in found] == [m in result.messages for m in messages]
 
 
 def test_records_are_plain_data() -> None:

@@ -23,18 +23,14 @@ MOST_CHARS: Final = 36
 
 
 class Handles:
-    """The handles of one view: `of` says what a stand-in for some messages shows.
+    """How long the handles of one view are.
 
-    A planner writes that into each stand-in once, as `#letters` at the end of a mark. Where a
-    handle turns out to be taken, `grow` makes it longer, and `refold.plan.sealing` exchanges it.
+    A planner writes `handle_of` into each stand-in once, as `#letters` at the end of a mark. Where
+    that turns out to be taken, `grow` makes it longer, and `refold.plan.sealing` exchanges it.
     """
 
     def __init__(self) -> None:
         self._sizes: dict[str, int] = {}
-
-    def of(self, sources: Sequence[Message]) -> str:
-        """Return the handle of the stand-in for *sources*."""
-        return self.spell(behind_of(sources).fold)
 
     def spell(self, fold: str) -> str:
         """Return the handle of a fold."""
@@ -70,11 +66,6 @@ def behind_of(sources: Sequence[Message]) -> Behind:
         [source.id for source in sources],
         list(dict.fromkeys([b.fold for b in known] + [key for b in known for key in b.below])),
     )
-
-
-def originals_in(sources: Sequence[Message]) -> list[Message]:
-    """Return those of *sources* that are kept when something stands in for them all."""
-    return [source for source in sources if source.stands_for is None]
 
 
 def summary_id_of(sources: Sequence[Message]) -> str:

@@ -6,7 +6,7 @@ that merely reads like a stand-in stays what it is. A stand-in comes back as a w
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import takewhile
 from typing import Any, Final, NamedTuple
@@ -40,13 +40,10 @@ _ROUNDS: Final = 10_000
 
 
 class Original(NamedTuple):
-    """An original behind a view, and its number among the messages of its conversation."""
+    """An original behind a fold."""
 
-    number: int
     id: str
     wire: Wire
-    is_shown: bool = False
-    """Whether the view has it as it is."""
 
 
 @dataclass(slots=True)
@@ -255,15 +252,19 @@ def _find_edited(
     if not folds:
         return {}
     leaves.fetch(folds.values())
-    present, ids = _present(items)
+    present, first = _present(items)
+    own: dict[str, set[str] | None] = {}
+    for fold in folds.values():
+        behind = None if fold in own else leaves.of(fold)
+        if behind and not any(key in present for key, _ in behind):
+            ids = (id_of(leaves.wires[key]) for key, _ in behind)
+            own[fold] = {id_ for id_ in ids if id_ is not None}
+        own.setdefault(fold, None)
     at: dict[int, str] = {}
     for place, fold in folds.items():
-        behind = leaves.of(fold)
-        if behind is None or fold in at.values() or any(key in present for key, _ in behind):
-            continue
-        own = {id_ for key, _ in behind if (id_ := id_of(leaves.wires[key])) is not None}
-        if all(ids.get(id_, place) == place for id_ in own):
-            at[place] = fold
+        ids_behind = own[fold]
+        if ids_behind is not None and all(first.get(id_, place) == place for id_ in ids_behind):
+            at[place], own[fold] = fold, None  # a second one is a copy
     return at
 
 
@@ -285,12 +286,12 @@ def _find_unknown(
     leaves = replace(leaves, missing={})  # what is missing of a copy is not missing here
     leaves.fetch(folds.values())
     present = _present(items)[0] if folds else set[str]()
-    doubtful = dict[int, None]()
-    for item in marked:
-        behind = [leaves.of(folds[h]) for h in _handles_in(item) if h in folds]
-        if not any(b and any(key in present for key, _ in b) for b in behind):
-            doubtful[item.place] = None
-    return tuple(sorted(doubtful))
+    copied = {
+        handle
+        for handle, fold in folds.items()
+        if any(key in present for key, _ in leaves.of(fold) or ())
+    }
+    return tuple(sorted({one.place for one in marked if copied.isdisjoint(_handles_in(one))}))
 
 
 def _handles_in(item: _Item) -> list[str]:
@@ -336,23 +337,8 @@ def restore_fold(fold: str, source: Source) -> tuple[list[Original], list[str]]:
     leaves = _Leaves(source)
     leaves.fetch([fold])
     found = leaves.of(fold) or []
-    originals = [Original(n, id_, leaves.wires[key]) for n, (key, id_) in enumerate(found)]
+    originals = [Original(id_, leaves.wires[key]) for key, id_ in found]
     return originals, list(leaves.missing)
-
-
-def originals_in_view(
-    messages: Sequence[Wire], source: Source, conversation: str | None
-) -> Iterator[Original]:
-    """Yield all that a view of a conversation shows or stands for, numbered in reading order.
-
-    A stand-in of which nothing is left is yielded in the place of what is missing.
-    """
-    given = _items_of(messages)
-    shown = {id(message) for message in messages}
-    leaves = _Leaves(source, None, len(given), len(given))
-    items, _, _ = _unfold(given, leaves, conversation, edited=False, partial=True)
-    for number, item in enumerate(items):
-        yield Original(number, id_of(item.wire) or "", item.wire, id(item.wire) in shown)
 
 
 def accept_foreign(

@@ -99,8 +99,13 @@ _AT_THE_END: Final = re.compile(r"#([a-z]+)\]")
 
 def shown_handle(text: str, short: str) -> str:
     """Return the handle in *text* that begins with a *short* one; "" if there is none."""
-    handles = _AT_THE_END.findall(text) if f"#{short}" in text else ()
-    return next((handle for handle in handles if handle.startswith(short)), "")
+    start = text.find(f"#{short}")
+    while start >= 0:
+        end = text.find("]", start)
+        if text[start + 1 : end].isalpha():
+            return text[start + 1 : end]
+        start = text.find(f"#{short}", start + 1)
+    return ""
 
 
 def put_handle(text: str, shown: str, handle: str) -> str:

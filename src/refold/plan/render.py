@@ -8,7 +8,7 @@ from typing import Any
 
 from refold.messages.folds import Fold
 from refold.messages.formats import Loader, recognize, strip, write_rolled
-from refold.messages.handles import behind_of, originals_in
+from refold.messages.handles import behind_of
 from refold.messages.manifest import NOTHING, Shown, Trail, id_of, write_view
 from refold.messages.message import Message
 from refold.messages.provenance import (
@@ -74,8 +74,9 @@ def render(
         else:
             message = _write(fold)
             behind, is_new = behind_of(fold.sources), True
-            for original in originals_in(fold.sources):
-                rendering.keep(original)
+            for original in fold.sources:
+                if original.stands_for is None:
+                    rendering.keep(original)
             note_provenance(message, behind, version, fold.sources)
         loaded = source if fold.is_kept else None
         said = read_said(message, loaded, source.index)

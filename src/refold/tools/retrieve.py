@@ -193,7 +193,7 @@ class _Originals:
                 return self._show(*restore_fold(folds[0], self._source), asked)
             wire, missing = self._message_called(name)
             if wire is not None or missing:
-                return self._show([] if wire is None else [Original(0, "", wire)], missing, asked)
+                return self._show([] if wire is None else [Original("", wire)], missing, asked)
         return self._unknown(ask.handle)
 
     def _folds_called(self, name: str) -> list[str]:

@@ -8,6 +8,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from contextvars import ContextVar
+from dataclasses import replace
 from functools import partial
 from typing import Any, Final, Unpack
 from weakref import WeakKeyDictionary
@@ -21,15 +22,15 @@ from refold.messages.formats import turn_path
 from refold.messages.manifest import Trail
 from refold.messages.said import read_said
 from refold.plan.render import Rendering, render_short_forms
-from refold.scan.tokens.counter import ForgivingCounter, RememberingCounter, TokenCounter
+from refold.scan.tokens.counter import ForgivingCounter, RememberingCounter
 from refold.scan.tokens.estimate import estimate_tokens
 from refold.stores.base import Store
-from refold.tools.candidates import Candidate, Chooser, find_trigger
-from refold.tools.manager_pass import Pass, ResultCache
+from refold.tools.candidates import Candidate, find_trigger, survey
+from refold.tools.manager_pass import Memory, Pass
 from refold.tools.policy import ManagerChoices, ManagerOptions
 from refold.tools.report import ManagerReport, ManagerStats
 from refold.tools.shapes import apply_short_form, drop_short_form, with_value
-from refold.tools.shortening import Shortener, build_summarizer, choose_model
+from refold.tools.shortening import Shortener, build_summarizer
 from refold.tools.text_store import TextStore
 
 __all__ = ["DEFAULT_COMPRESSION_PROMPT", "CompressionManager", "Limiter", "ManagerOptions"]
@@ -61,21 +62,17 @@ class CompressionManager:
         """Take options as a set, or as keywords with the names that `ManagerOptions` has."""
         if options is not None and choices:
             raise ConfigError("give ManagerOptions or keywords, not both")
-        self.options = chosen = ManagerOptions.of(choices) if options is None else options
-        count = _remembering(chosen.counter)
-        asked = choose_model(generate, model, summarizer, chosen.prompt)
-        self._count = count
-        self._chooser = Chooser(chosen, count)
+        chosen = ManagerOptions.of(choices) if options is None else options
+        counter = RememberingCounter(ForgivingCounter(chosen.counter, estimate_tokens))
+        self.options = chosen = replace(chosen, counter=counter)
+        store, name = chosen.store, chosen.conversation
         self._shortener = Shortener(
             options=chosen,
-            count=count,
-            summarizer=None if asked is None else build_summarizer(asked, chosen),
-            text_store=None
-            if chosen.store is None
-            else TextStore(chosen.store, chosen.conversation),
+            summarizer=build_summarizer(generate, model, summarizer, chosen),
+            text_store=None if store is None else TextStore(store, name),
         )
-        self._links = None if chosen.store is None else ViewLinks(chosen.store, chosen.conversation)
-        self._cache = ResultCache(chosen.clock)
+        self._links = None if store is None else ViewLinks(store, name)
+        self._memory = Memory(chosen.clock)
         self._lock = threading.Lock()
         self._stats = ManagerStats(price_per_million=chosen.price_per_million)
 
@@ -114,7 +111,7 @@ class CompressionManager:
         """Say why `should_compress` is true; an empty string means that it is not."""
         judged = self._survey(messages, in_place=in_place)
         sent = messages if in_place else self.view(messages)
-        return find_trigger(sent, judged, self.options, self._count)
+        return find_trigger(sent, judged, self.options)
 
     def compress(
         self, messages: Sequence[Any], *, again: bool = False, in_place: bool = True
@@ -151,7 +148,7 @@ class CompressionManager:
         judged = self._survey(messages)
         view = [apply_short_form(message) for message in messages]
         for candidate in judged:
-            known = None if candidate.skip else self._cache.find(candidate.key)
+            known = None if candidate.skip else self._memory.find(candidate.key)
             if known is not None:
                 index = candidate.found.index
                 path = (*turn_path(view[index]), *candidate.found.path)
@@ -162,17 +159,16 @@ class CompressionManager:
         self, messages: Sequence[Any], *, again: bool = False, in_place: bool = True
     ) -> list[Candidate]:
         # In place, only what stands beside a text counts.
-        known = (lambda _: None) if in_place else self._cache.short_of
-        return self._chooser.survey(messages, self._cache.is_backing_off, known, again=again)
+        known = (lambda _: None) if in_place else self._memory.short_of
+        return survey(messages, self.options, self._memory.rests, known, again=again)
 
     def _pass(self, messages: Sequence[Any], *, again: bool, in_place: bool) -> Pass:
         return Pass(
             messages=messages,
             survey=partial(self._survey, messages, again=again, in_place=in_place),
             shortener=self._shortener,
-            cache=self._cache,
+            memory=self._memory,
             options=self.options,
-            count=self._count,
             in_place=in_place,
             lock=self._lock,
         )
@@ -194,11 +190,6 @@ Never changed but replaced: the tasks that were started from this one have their
 
 def _reports() -> Mapping[CompressionManager, ManagerReport]:
     return _last_reports.get() or {}
-
-
-def _remembering(counter: TokenCounter) -> TokenCounter:
-    """Return a counter that caches its counts, and estimates where *counter* fails."""
-    return RememberingCounter(ForgivingCounter(counter, estimate_tokens))
 
 
 _MOST: Final = 16_384

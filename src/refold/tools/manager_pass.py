@@ -10,95 +10,73 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from refold.events import Event, EventKind
-from refold.scan.tokens.counter import TokenCounter
 from refold.tools.candidates import Candidate
 from refold.tools.policy import ManagerOptions
 from refold.tools.report import By, ItemReport, ManagerReport
-from refold.tools.shapes import (
-    ToolResultRef,
-    read_short_form,
-    write_short_form,
-)
-from refold.tools.shortening import Outcome, Shortener
+from refold.tools.shapes import ToolResultRef, read_short_form, write_short_form
+from refold.tools.shortening import Shortener
 
 _log: Final = logging.getLogger("refold.tools")
 _MOST: Final = 4_096
-"""How many texts are cached; the oldest are evicted first."""
+"""How many texts are remembered; the oldest are forgotten first."""
 
 
-@dataclass(frozen=True, slots=True)
-class CachedForm:
-    """A short form that was found before."""
+class Known(NamedTuple):
+    """A short form that was found before; none if the text is left alone until a time."""
 
-    short: str
-    by: By
+    short: str | None
+    by: By = ""
+    until: float = 0.0
 
 
-class ResultCache:
+class Memory:
     """Short forms and failures by the key of their text, bounded, for any number of threads.
 
     Because short forms are known by content they survive copies of a conversation, and the same
     text is always shown in the same words.
     """
 
-    def __init__(self, clock: Callable[[], float], most: int = _MOST) -> None:
+    def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
-        self._most = most
         self._lock = threading.Lock()
-        self._known: OrderedDict[str, CachedForm] = OrderedDict()
-        self._backing_off: OrderedDict[str, float] = OrderedDict()
+        self._known: OrderedDict[str, Known] = OrderedDict()
 
-    def find(self, key: str) -> CachedForm | None:
-        """Return what is known."""
+    def find(self, key: str) -> Known | None:
+        """Return the short form that is known."""
         with self._lock:
-            if key in self._known:
+            known = self._known.get(key)
+            if known is not None:
                 self._known.move_to_end(key)
-            return self._known.get(key)
-
-    def known(self) -> dict[str, CachedForm]:
-        """Return all short forms, the oldest first."""
-        with self._lock:
-            return dict(self._known)
+            return known if known is not None and known.short is not None else None
 
     def short_of(self, key: str) -> str | None:
-        """Return the short form that is known."""
+        """Return the short form alone."""
         known = self.find(key)
         return None if known is None else known.short
 
-    def learn(self, key: str, known: CachedForm) -> CachedForm:
-        """Keep a short form, and return the one to use: the first that was found stays."""
-        with self._lock:
-            kept = self._known.setdefault(key, known)
-            self._backing_off.pop(key, None)
-            _trim(self._known, self._most)
-            return kept
-
-    def replace(self, key: str, known: CachedForm) -> None:
-        """Keep a short form in the place of the one before."""
-        with self._lock:
-            self._known[key] = known
-            self._known.move_to_end(key)
-            _trim(self._known, self._most)
-
-    def back_off(self, key: str, seconds: float = math.inf) -> None:
-        """Leave a text alone for a while, or for good."""
-        with self._lock:
-            self._backing_off[key] = self._clock() + seconds
-            self._backing_off.move_to_end(key)
-            _trim(self._backing_off, self._most)
-
-    def is_backing_off(self, key: str) -> bool:
+    def rests(self, key: str) -> bool:
         """Tell whether a text is to be left alone."""
         with self._lock:
-            return self._clock() < self._backing_off.get(key, -math.inf)
+            known = self._known.get(key)
+            return known is not None and known.short is None and self._clock() < known.until
 
+    def rest(self, key: str, seconds: float) -> None:
+        """Leave a text alone for a while, or for good."""
+        self.learn(key, Known(None, until=self._clock() + seconds))
 
-def _trim(entries: OrderedDict[str, CachedForm] | OrderedDict[str, float], most: int) -> None:
-    while len(entries) > most:
-        entries.popitem(last=False)
+    def learn(self, key: str, known: Known, *, again: bool = False) -> Known:
+        """Keep a short form, and return the one to use: the first stays unless made *again*."""
+        with self._lock:
+            first = self._known.get(key)
+            if first is None or first.short is None or again:
+                self._known[key] = first = known
+            self._known.move_to_end(key)
+            while len(self._known) > _MOST:
+                self._known.popitem(last=False)
+            return first
 
 
 @dataclass(slots=True, kw_only=True)
@@ -108,9 +86,8 @@ class Pass:
     messages: Sequence[Any]
     survey: Callable[[], list[Candidate]]
     shortener: Shortener
-    cache: ResultCache
+    memory: Memory
     options: ManagerOptions
-    count: TokenCounter
     in_place: bool
     lock: threading.Lock
     """Held while a message is changed: others may be at work on the same one."""
@@ -128,32 +105,24 @@ class Pass:
     async def walk(self, *, at_once: bool) -> None:
         """Shorten all texts; what is finished stays finished if this is cancelled."""
         judged = await asyncio.to_thread(self.survey)
-        ready = [place for place, candidate in enumerate(judged) if not candidate.skip]
-        unreached = Outcome(status="deferred", reason="cancelled")
-        self._items += (
-            _note(one, Outcome(status="skipped", reason=one.skip) if one.skip else unreached)
-            for one in judged
-        )
+        self._items += map(_unchanged, judged)
+        ready = [place for place, one in enumerate(judged) if not one.skip]
+        self._total = len(ready)
         for item in self._items:
             if item.status == "skipped":
                 self._log(item)
-        self._total = len(ready)
         if self.options.pass_seconds is not None:
             self._deadline = asyncio.get_running_loop().time() + self.options.pass_seconds
         self._tell("start")
         works = [self._work(place, judged[place]) for place in ready]
-        if at_once:
-            await _all_at_once(works)
-        else:
-            await _one_by_one(works)
+        await (_all_at_once(works) if at_once else _one_by_one(works))
         self._tell("done")
 
-    async def _work(self, place: int, candidate: Candidate) -> None:
+    async def _work(self, place: int, one: Candidate) -> None:
         """Shorten one text, and store the result beside it at once."""
         started = self.options.clock()
-        item = await self._settle(candidate)
-        item = replace(item, seconds=self.options.clock() - started)
-        self._items[place] = item
+        item = await self._settle(one, replace(self._items[place], status="skipped", reason=""))
+        self._items[place] = item = replace(item, seconds=self.options.clock() - started)
         self._done += 1
         self._log(item)
         if item.status == "failed":
@@ -161,51 +130,45 @@ class Pass:
         else:
             self._tell("item")
 
-    async def _settle(self, candidate: Candidate) -> ItemReport:
-        known = self.cache.find(candidate.key)
-        if known is not None:
-            return self._use(candidate, Outcome(status="compressed", by=known.by), known, True)
-        outcome = await self.shortener.shorten(candidate, self._deadline)
-        if outcome.short is not None:
-            known = self.cache.learn(candidate.key, CachedForm(outcome.short, outcome.by))
-            is_cached = outcome.by == "model" and not outcome.usage.calls
-            return self._use(candidate, outcome, known, is_cached)
-        if outcome.status != "deferred":
-            self._rest(candidate, is_final=outcome.is_final)
-        return _note(candidate, outcome)
-
-    def _rest(self, candidate: Candidate, *, is_final: bool) -> None:
-        """Back off from the text for a while; for good if a retry cannot help."""
-        if is_final:
-            self.cache.back_off(candidate.key)
+    async def _settle(self, one: Candidate, item: ItemReport) -> ItemReport:
+        known = self.memory.find(one.key)
+        if known is None:
+            short, item = await self.shortener.shorten(one, item, self._deadline)
+            if short is None:
+                if item.status != "deferred":
+                    # Without a model the outcome would be the same for ever.
+                    was_asked = item.attempts or item.status == "failed"
+                    cool_down = self.options.cool_down_seconds if was_asked else math.inf
+                    self.memory.rest(one.key, cool_down)
+                return item
+            known = self.memory.learn(one.key, Known(short, item.by))
+            is_cached = item.by == "model" and not item.usage.calls
         else:
-            self.cache.back_off(candidate.key, self.options.cool_down_seconds)
-
-    def _use(
-        self, candidate: Candidate, outcome: Outcome, known: CachedForm, from_cache: bool
-    ) -> ItemReport:
-        """Put a short form beside its text, unless a pass at the same time has done so."""
-        if candidate.target is not None:
-            self.cache.replace(candidate.text_key, known)
-        if not self._put(candidate, known.short):
-            return _note(candidate, replace(outcome, status="skipped", reason="done meanwhile"))
+            is_cached = True
+        if one.target is not None:
+            self.memory.learn(one.text_key, known, again=True)
+        short = known.short or ""
+        if not self._put(one, short):
+            return replace(item, status="skipped", by="", reason="done meanwhile")
         return replace(
-            _note(candidate, outcome),
-            from_cache=from_cache,
-            chars_after=len(known.short),
-            tokens_after=self.count(known.short),
+            item,
+            status="compressed",
+            by=known.by,
+            from_cache=is_cached,
+            chars_after=len(short),
+            tokens_after=self.options.counter(short),
         )
 
-    def _put(self, candidate: Candidate, short: str) -> bool:
+    def _put(self, one: Candidate, short: str) -> bool:
         """Show *short* from now on; tell whether that is a change."""
         if not self.in_place:
-            return candidate.short != short
-        message = self.messages[candidate.found.index]
+            return one.short != short
+        message = self.messages[one.found.index]
         with self.lock:
-            so_far = read_short_form(message, candidate.found)
-            if so_far is not None and (candidate.target is None or so_far == short):
+            so_far = read_short_form(message, one.found)
+            if so_far is not None and (one.target is None or so_far == short):
                 return False
-            write_short_form(message, candidate.found, short)
+            write_short_form(message, one.found, short)
             return True
 
     def _log(self, item: ItemReport) -> None:
@@ -225,21 +188,19 @@ class Pass:
             self.options.on_event(event)
 
 
-def _note(candidate: Candidate, outcome: Outcome) -> ItemReport:
-    found = candidate.found
+def _unchanged(one: Candidate) -> ItemReport:
+    """Report a text that stays as it is, or was not reached."""
+    found = one.found
     return ItemReport(
         index=found.index,
         place=found.place,
         tool=found.tool if isinstance(found, ToolResultRef) else "",
-        status=outcome.status,
-        by=outcome.by if outcome.status == "compressed" else "",
-        reason=outcome.reason,
+        status="skipped" if one.skip else "deferred",
+        reason=one.skip or "cancelled",
         chars_before=len(found.text),
         chars_after=len(found.text),
-        tokens_before=candidate.shown_tokens,
-        tokens_after=candidate.shown_tokens,
-        attempts=outcome.attempts,
-        usage=outcome.usage,
+        tokens_before=one.shown_tokens,
+        tokens_after=one.shown_tokens,
     )
 
 

@@ -112,7 +112,7 @@ class ManagerOptions:
     debug: bool = False
     """Whether to say what becomes of every text: to the logger `refold.tools`, with the level
     DEBUG, and to standard error where logging would drop that."""
-    policies: Policies | Mapping[str, ToolPolicy] = field(default_factory=Policies)
+    policies: Policies = field(default_factory=Policies)
     """What may be done with the results of which tool."""
     keep_recent: int = 0
     """The newest results that stay as they are, on top of those the model has not seen yet."""
@@ -151,25 +151,24 @@ class ManagerOptions:
     clock: Callable[[], float] = time.monotonic
 
     def __post_init__(self) -> None:
-        defaults = {option.name: option.default for option in fields(self)}
-        for name, check in _CHECKS.items():
-            value = getattr(self, name)
-            if value is not None or defaults[name] is not None:
-                check(name, value)
-        if not isinstance(self.policies, Policies):
-            object.__setattr__(self, "policies", Policies(self.policies))
-
-    @property
-    def tool_policies(self) -> Policies:
-        """The policies, also where a plain mapping was given for them."""
-        assert isinstance(self.policies, Policies), "made so when the options were checked"
-        return self.policies
+        optional = {option.name for option in fields(self) if option.default is None}
+        for check, names in _CHECKS.items():
+            for name in names.split():
+                value = getattr(self, name)
+                if value is not None or name not in optional:
+                    check(name, value)
+        _need("cache", isinstance(self.cache, Cache | None), "an object with put() and get()")
+        _need("min_saving", self.min_saving < 1, "below 1: nothing saves everything")
+        if self.store is not None:
+            check_store(self.store)
 
     @classmethod
     def of(cls, choices: Mapping[str, Any]) -> Self:
         """Make options from keywords, naming the nearest option when one is unknown."""
         check_names(choices, [option.name for option in fields(cls)])
-        return cls(**choices)
+        policies = choices.get("policies", Policies())
+        policies = policies if isinstance(policies, Policies) else Policies(policies)
+        return cls(**{**choices, "policies": policies})
 
 
 class ManagerChoices(TypedDict, total=False):
@@ -202,10 +201,17 @@ class ManagerChoices(TypedDict, total=False):
     clock: Callable[[], float]
 
 
-def _check_saving(name: str, value: object) -> None:
-    check_share(name, value)
-    if value == 1:
-        raise ConfigError(f"{name} must be below 1: nothing saves everything")
+def _need(name: str, holds: bool, what: str) -> None:
+    if not holds:
+        raise ConfigError(f"{name} must be {what}")
+
+
+def _check_text(name: str, value: object) -> None:
+    _need(name, isinstance(value, str), f"a text, got {value!r}")
+
+
+def _check_prompt(name: str, value: object) -> None:
+    _need(name, isinstance(value, str) and value.strip() != "", "a text that is not empty")
 
 
 def _check_limit(name: str, value: object) -> None:
@@ -213,50 +219,21 @@ def _check_limit(name: str, value: object) -> None:
         check_whole(name, value, least=1)
 
 
-def _check_text(name: str, value: object) -> None:
-    if not isinstance(value, str):
-        raise ConfigError(f"{name} must be a text, got {value!r}")
-
-
-def _check_prompt(name: str, value: object) -> None:
-    if not isinstance(value, str) or not value.strip():
-        raise ConfigError(f"{name} must be a text that is not empty, got {value!r}")
-
-
-def _check_cache(name: str, value: object) -> None:
-    if not isinstance(value, Cache):
-        raise ConfigError(f"{name} must have put() and get(), got {type(value).__name__}")
-
-
 def _check_function(name: str, value: object) -> None:
-    if not callable(value):
-        raise ConfigError(f"{name} must be callable, got {value!r}")
+    _need(name, callable(value), f"callable, got {value!r}")
 
 
-_CHECKS: Final[Mapping[str, Callable[[str, object], None]]] = {
-    "compress_tool_results": check_switch,
-    "compress_tool_results_limit": partial(check_whole, least=1),
-    "compress_token_limit": check_whole,
-    "compress_context_limit": partial(check_whole, least=1),
-    "prompt": _check_prompt,
-    "debug": check_switch,
-    "keep_recent": check_whole,
-    "min_tokens": check_whole,
-    "min_saving": _check_saving,
-    "expected_uses": check_number,
-    "price_factor": check_number,
-    "cool_down_seconds": check_number,
-    "pass_seconds": check_number,
-    "call_seconds": check_positive,
-    "max_concurrent": _check_limit,
-    "price_per_million": check_number,
-    "cache": _check_cache,
-    "cache_version": _check_text,
-    "find_secrets": _check_function,
-    "counter": _check_function,
-    "store": lambda _, value: check_store(value),
-    "conversation": check_name,
-    "on_event": _check_function,
-    "clock": _check_function,
+_CHECKS: Final[Mapping[Callable[[str, object], None], str]] = {
+    check_switch: "compress_tool_results debug",
+    partial(check_whole, least=1): "compress_tool_results_limit compress_context_limit",
+    check_whole: "compress_token_limit keep_recent min_tokens",
+    check_share: "min_saving",
+    check_number: "expected_uses price_factor cool_down_seconds pass_seconds price_per_million",
+    check_positive: "call_seconds",
+    check_name: "conversation",
+    _check_prompt: "prompt",
+    _check_text: "cache_version",
+    _check_limit: "max_concurrent",
+    _check_function: "find_secrets counter on_event clock",
 }
-"""How each choice is checked; the policies check themselves."""
+"""How choices are checked; the policies check themselves."""

@@ -51,43 +51,8 @@ class ItemReport:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ManagerReport:
-    """What became of the texts of one pass, in the order of the conversation."""
-
-    items: tuple[ItemReport, ...] = ()
-    price_per_million: float | None = None
-    """What a million tokens of input cost the model that reads the conversation."""
-
-    @property
-    def compressed(self) -> int:
-        """How many texts were shortened."""
-        return sum(item.is_compressed for item in self.items)
-
-    @property
-    def tokens_saved(self) -> int:
-        """How many tokens the short forms save."""
-        return sum(item.tokens_before - item.tokens_after for item in self.items)
-
-    @property
-    def saved_usd(self) -> float | None:
-        """The money that the short forms save each time they are sent; `None` without a price."""
-        return _worth(self.tokens_saved, self.price_per_million)
-
-    @property
-    def usage(self) -> Usage:
-        """What the model has cost."""
-        return sum((item.usage for item in self.items), Usage())
-
-    def __repr__(self) -> str:
-        return (
-            f"ManagerReport(items={len(self.items)}, compressed={self.compressed}, "
-            f"tokens_saved={self.tokens_saved}, calls={self.usage.calls})"
-        )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ManagerStats:
-    """Totals since a manager was made; sizes are those of the compressed texts."""
+    """Totals of one pass, or since a manager was made; sizes are those of the compressed texts."""
 
     passes: int = 0
     compressed: int = 0
@@ -111,7 +76,8 @@ class ManagerStats:
     @property
     def saved_usd(self) -> float | None:
         """The money that the short forms save each time they are sent; `None` without a price."""
-        return _worth(self.tokens_saved, self.price_per_million)
+        price = self.price_per_million
+        return None if price is None else self.tokens_saved * price / 1_000_000
 
     def plus(self, report: ManagerReport) -> ManagerStats:
         """Return the totals with one more pass."""
@@ -126,10 +92,46 @@ class ManagerStats:
             chars_after=self.chars_after + sum(item.chars_after for item in done),
             tokens_before=self.tokens_before + sum(item.tokens_before for item in done),
             tokens_after=self.tokens_after + sum(item.tokens_after for item in done),
-            usage=self.usage + report.usage,
-            price_per_million=self.price_per_million,
+            usage=sum((item.usage for item in report.items), self.usage),
+            price_per_million=report.price_per_million,
         )
 
 
-def _worth(tokens: int, price_per_million: float | None) -> float | None:
-    return None if price_per_million is None else tokens * price_per_million / 1_000_000
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ManagerReport:
+    """What became of the texts of one pass, in the order of the conversation."""
+
+    items: tuple[ItemReport, ...] = ()
+    price_per_million: float | None = None
+    """What a million tokens of input cost the model that reads the conversation."""
+
+    @property
+    def totals(self) -> ManagerStats:
+        """The sums of this pass."""
+        return ManagerStats().plus(self)
+
+    @property
+    def compressed(self) -> int:
+        """How many texts were shortened."""
+        return self.totals.compressed
+
+    @property
+    def tokens_saved(self) -> int:
+        """How many tokens the short forms save each time they are sent."""
+        return self.totals.tokens_saved
+
+    @property
+    def saved_usd(self) -> float | None:
+        """The money that the short forms save each time they are sent; `None` without a price."""
+        return self.totals.saved_usd
+
+    @property
+    def usage(self) -> Usage:
+        """What the model has cost."""
+        return self.totals.usage
+
+    def __repr__(self) -> str:
+        return (
+            f"ManagerReport(items={len(self.items)}, compressed={self.compressed}, "
+            f"tokens_saved={self.tokens_saved}, calls={self.usage.calls})"
+        )

@@ -141,29 +141,27 @@ def head_and_tail(text: str, max_bytes: int, handle: str = "") -> str:
     return f"{head.rstrip(chr(10))}\n{gap(left)}\n{tail.rstrip(chr(10))}\n{said}"
 
 
+def _chars(data: bytes) -> int:
+    return sum(byte & 0xC0 != 0x80 for byte in data)  # those that begin a character
+
+
 def _head(text: str, room: int) -> str:
     """Return the beginning of *text* in at most *room* bytes."""
     data = text[:room].encode("utf-8", "surrogatepass")
-    end = min(room, len(data))
-    while end < len(data) and data[end] & 0xC0 == 0x80:
-        end -= 1
-    raw = data[:end].decode("utf-8", "surrogatepass")
-    border = raw.rfind("\n") + 1
-    return raw[:border] if border * 2 >= len(raw) else cut(text, len(raw))
+    chars = _chars(data[:room]) - (1 - _chars(data[room : room + 1]) if data[room:] else 0)
+    border = text.rfind("\n", 0, chars) + 1
+    return text[:border] if border * 2 >= chars else cut(text, chars)
 
 
 def _tail(text: str, room: int) -> str:
     """Return the end of *text* in at most *room* bytes."""
     data = text[-room:].encode("utf-8", "surrogatepass")
-    start = max(len(data) - room, 0)
-    while start < len(data) and data[start] & 0xC0 == 0x80:
-        start += 1
-    raw = data[start:].decode("utf-8", "surrogatepass")
-    border = raw.find("\n") + 1
-    if border and border * 2 <= len(raw):
-        return raw[border:]
-    window = text[-len(raw) - _CLUSTER :]
-    place = len(window) - len(raw)
+    start = len(text) - _chars(data[max(len(data) - room, 0) :])
+    border = text.find("\n", start) + 1
+    if border and (border - start) * 2 <= len(text) - start:
+        return text[border:]
+    window = text[max(start - _CLUSTER, 0) :]
+    place = len(window) - (len(text) - start)
     while place < len(window) and len(cut(window, place)) < place:
         place += 1
     return window[place:]

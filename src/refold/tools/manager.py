@@ -21,7 +21,7 @@ from refold.llm.summarizers.models import DEFAULT_COMPRESSION_PROMPT, Generate
 from refold.messages.formats import turn_path
 from refold.messages.manifest import Trail
 from refold.messages.said import read_said
-from refold.plan.render import Rendering, render_short_forms
+from refold.plan.render import render_short_forms
 from refold.scan.tokens.counter import ForgivingCounter, RememberingCounter
 from refold.scan.tokens.estimate import estimate_tokens
 from refold.stores.base import Store
@@ -219,20 +219,15 @@ class ViewLinks:
                     given.add(read_said(original, index=index))
                 given.look(self._store.get)
             rendering = render_short_forms(originals, view, Trail.named(self._conversation), given)
-            self._write(rendering)
+            with self._lock:
+                fresh = {k: v for k, v in rendering.entries.items() if k not in self._written}
+            if fresh:
+                self._store.put(fresh)
+            with self._lock:
+                self._written.update(dict.fromkeys(fresh))
+                while len(self._written) > _MOST:
+                    self._written.popitem(last=False)
         except Exception as error:  # noqa: BLE001 - stores may be foreign, and no view may fail
             _log.warning("the store did not take what a view stands for: %s", describe(error))
             return view
         return rendering.messages
-
-    def _write(self, rendering: Rendering) -> None:
-        """Put what was not written before."""
-        with self._lock:
-            fresh = {k: v for k, v in rendering.entries.items() if k not in self._written}
-        if not fresh:
-            return
-        self._store.put(fresh)
-        with self._lock:
-            self._written.update(dict.fromkeys(fresh))
-            while len(self._written) > _MOST:
-                self._written.popitem(last=False)

@@ -8,7 +8,8 @@ import math
 import sys
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, NamedTuple
 
@@ -99,8 +100,7 @@ class Pass:
     @property
     def report(self) -> ManagerReport:
         """The report so far; complete once the walk has ended, even by an exception."""
-        price = self.options.price_per_million
-        return ManagerReport(items=tuple(self._items), price_per_million=price)
+        return ManagerReport.of(self._items, self.options.price_per_million)
 
     async def walk(self, *, at_once: bool) -> None:
         """Shorten all texts; what is finished stays finished if this is cancelled."""
@@ -114,21 +114,29 @@ class Pass:
         if self.options.pass_seconds is not None:
             self._deadline = asyncio.get_running_loop().time() + self.options.pass_seconds
         self._tell("start")
-        works = [self._work(place, judged[place]) for place in ready]
-        await (_all_at_once(works) if at_once else _one_by_one(works))
+        turn = nullcontext() if at_once else asyncio.Semaphore(1)  # which is taken in order
+        try:
+            async with asyncio.TaskGroup() as group:
+                for place in ready:
+                    group.create_task(self._work(place, judged[place], turn))
+        except BaseExceptionGroup as errors:
+            raise errors.exceptions[0] from None
         self._tell("done")
 
-    async def _work(self, place: int, one: Candidate) -> None:
+    async def _work(
+        self, place: int, one: Candidate, turn: AbstractAsyncContextManager[Any]
+    ) -> None:
         """Shorten one text, and store the result beside it at once."""
-        started = self.options.clock()
-        item = await self._settle(one, replace(self._items[place], status="skipped", reason=""))
-        self._items[place] = item = replace(item, seconds=self.options.clock() - started)
-        self._done += 1
-        self._log(item)
-        if item.status == "failed":
-            self._tell("failed", f"{item.place}: {item.reason}")
-        else:
-            self._tell("item")
+        async with turn:
+            started = self.options.clock()
+            item = await self._settle(one, replace(self._items[place], status="skipped", reason=""))
+            self._items[place] = item = replace(item, seconds=self.options.clock() - started)
+            self._done += 1
+            self._log(item)
+            if item.status == "failed":
+                self._tell("failed", f"{item.place}: {item.reason}")
+            else:
+                self._tell("item")
 
     async def _settle(self, one: Candidate, item: ItemReport) -> ItemReport:
         known = self.memory.find(one.key)
@@ -202,22 +210,3 @@ def _unchanged(one: Candidate) -> ItemReport:
         tokens_before=one.shown_tokens,
         tokens_after=one.shown_tokens,
     )
-
-
-async def _all_at_once(works: Sequence[Coroutine[Any, Any, None]]) -> None:
-    """Run all; if one raises or this is cancelled, the others are cancelled and awaited."""
-    try:
-        async with asyncio.TaskGroup() as group:
-            for work in works:
-                group.create_task(work)
-    except BaseExceptionGroup as errors:
-        raise errors.exceptions[0] from None
-
-
-async def _one_by_one(works: Sequence[Coroutine[Any, Any, None]]) -> None:
-    try:
-        for work in works:
-            await work
-    finally:
-        for work in works:
-            work.close()

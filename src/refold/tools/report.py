@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Literal
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields
+from typing import Final, Literal, Self
 
 from refold.llm.summarizers.base import Usage
 
@@ -79,56 +80,39 @@ class ManagerStats:
         price = self.price_per_million
         return None if price is None else self.tokens_saved * price / 1_000_000
 
-    def plus(self, report: ManagerReport) -> ManagerStats:
-        """Return the totals with one more pass."""
-        done = [item for item in report.items if item.is_compressed]
-        return ManagerStats(
-            passes=self.passes + 1,
-            compressed=self.compressed + len(done),
-            rejected=self.rejected + sum(item.status == "rejected" for item in report.items),
-            failed=self.failed + sum(item.status == "failed" for item in report.items),
-            cache_hits=self.cache_hits + sum(item.from_cache for item in done),
-            chars_before=self.chars_before + sum(item.chars_before for item in done),
-            chars_after=self.chars_after + sum(item.chars_after for item in done),
-            tokens_before=self.tokens_before + sum(item.tokens_before for item in done),
-            tokens_after=self.tokens_after + sum(item.tokens_after for item in done),
-            usage=sum((item.usage for item in report.items), self.usage),
-            price_per_million=report.price_per_million,
-        )
+    def plus(self, other: ManagerStats) -> ManagerStats:
+        """Return the totals of both."""
+        sums = {name: getattr(self, name) + getattr(other, name) for name in _SUMS}
+        return ManagerStats(**sums, price_per_million=other.price_per_million)
+
+
+_SUMS: Final = [one.name for one in fields(ManagerStats) if one.name != "price_per_million"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ManagerReport:
-    """What became of the texts of one pass, in the order of the conversation."""
+class ManagerReport(ManagerStats):
+    """What became of the texts of one pass, in the order of the conversation, and the totals."""
 
     items: tuple[ItemReport, ...] = ()
-    price_per_million: float | None = None
-    """What a million tokens of input cost the model that reads the conversation."""
 
-    @property
-    def totals(self) -> ManagerStats:
-        """The sums of this pass."""
-        return ManagerStats().plus(self)
-
-    @property
-    def compressed(self) -> int:
-        """How many texts were shortened."""
-        return self.totals.compressed
-
-    @property
-    def tokens_saved(self) -> int:
-        """How many tokens the short forms save each time they are sent."""
-        return self.totals.tokens_saved
-
-    @property
-    def saved_usd(self) -> float | None:
-        """The money that the short forms save each time they are sent; `None` without a price."""
-        return self.totals.saved_usd
-
-    @property
-    def usage(self) -> Usage:
-        """What the model has cost."""
-        return self.totals.usage
+    @classmethod
+    def of(cls, items: Sequence[ItemReport], price_per_million: float | None) -> Self:
+        """Add up what became of each text of a pass."""
+        done = [item for item in items if item.is_compressed]
+        return cls(
+            items=tuple(items),
+            passes=1,
+            compressed=len(done),
+            rejected=sum(item.status == "rejected" for item in items),
+            failed=sum(item.status == "failed" for item in items),
+            cache_hits=sum(item.from_cache for item in done),
+            chars_before=sum(item.chars_before for item in done),
+            chars_after=sum(item.chars_after for item in done),
+            tokens_before=sum(item.tokens_before for item in done),
+            tokens_after=sum(item.tokens_after for item in done),
+            usage=sum((item.usage for item in items), Usage()),
+            price_per_million=price_per_million,
+        )
 
     def __repr__(self) -> str:
         return (

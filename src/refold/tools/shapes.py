@@ -7,7 +7,7 @@ read it. In a record of a session file the message is the turn that it holds, an
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -16,7 +16,7 @@ from refold.messages.failure import is_failure_text
 from refold.messages.formats import Reader, check_items, turn_of, turn_path
 from refold.messages.formats.base import Reading, is_mapping, kind_of
 from refold.messages.formats.objects import as_data
-from refold.messages.message import Call, Part, ToolResult
+from refold.messages.message import Call
 from refold.messages.wire import Path, place_of
 
 _FIELD: Final = "compressed_content"
@@ -78,41 +78,37 @@ def find_texts(messages: Sequence[object]) -> list[TextRef]:
 
 def texts_of(turns: Sequence[Reading]) -> list[TextRef]:
     """Return the texts of *turns*, in order; those that tools returned are `ToolResultRef`."""
-    return list(_texts_of(turns))
-
-
-def _texts_of(turns: Sequence[Reading]) -> Iterator[TextRef]:
     calls: dict[str, Call] = {}
+    texts: list[TextRef] = []
     for index, turn in enumerate(turns):
         calls.update((call.id, call) for call in turn.calls)  # an id used again is its latest call
         for part in turn.parts:
-            if part.result is None:
-                yield TextRef(
+            path, result = part.path[turn.depth :], part.result
+            if result is None:
+                ref = TextRef(
                     index=index,
-                    path=part.path[turn.depth :],
+                    path=path,
                     role=turn.role,
                     text=part.text,
                     beside_calls=bool(turn.calls),
                 )
-            elif part.text:  # else a call was answered without a text
-                call = calls.get(part.call_id or part.result.tool)
-                yield _tool_text(index, turn, part, part.result, call)
-
-
-def _tool_text(
-    index: int, turn: Reading, part: Part, result: ToolResult, call: Call | None
-) -> ToolResultRef:
-    return ToolResultRef(
-        index=index,
-        path=part.path[turn.depth :],
-        role=turn.role,
-        text=part.text,
-        tool=call.name if call else result.tool,
-        arguments=call.spelled if call else "",
-        call_id=part.call_id or "",
-        is_error=result.has_failed or is_failure_text(part.text),
-        block=result.path[turn.depth :],
-    )
+            elif part.text:
+                call = calls.get(part.call_id or result.tool)
+                ref = ToolResultRef(
+                    index=index,
+                    path=path,
+                    role=turn.role,
+                    text=part.text,
+                    tool=call.name if call else result.tool,
+                    arguments=call.spelled if call else "",
+                    call_id=part.call_id or "",
+                    is_error=result.has_failed or is_failure_text(part.text),
+                    block=result.path[turn.depth :],
+                )
+            else:  # a call was answered without a text
+                continue
+            texts.append(ref)
+    return texts
 
 
 def read_short_form(message: Any, found: TextRef) -> str | None:

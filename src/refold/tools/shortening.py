@@ -105,17 +105,17 @@ class Shortener:
         may_ask = one.policy == "model" and one.may_send and self._pays(one.tokens)
         if self.summarizer is None or not may_ask:
             return None, item
-        summarizer = self.summarizer if one.target is None else Capped(self.summarizer, one.target)
         text, tally = one.found.text, Tally()
         hide = partial(hide_secrets, find=self.options.find_secrets or find_secrets)
         context = await asyncio.to_thread(describe, one, hide)
         is_free = self.options.prompt != DEFAULT_COMPRESSION_PROMPT
-        questions = Questions(write=(text,), contexts={text: context}, is_free=is_free)
+        rooms = {} if one.target is None else {text: one.target}
+        questions = Questions(write=(text,), contexts={text: context}, rooms=rooms, is_free=is_free)
         calls = [0]
         token = _CALLS.set(calls)
         try:
             async with asyncio.timeout_at(deadline):
-                asker = Asker(summarizer=summarizer, count_tokens=self.options.counter)
+                asker = Asker(summarizer=self.summarizer, count_tokens=self.options.counter)
                 answers = await asker.answer(questions, tally)
         except TimeoutError:
             why = "the pass was over"
@@ -216,16 +216,3 @@ class Watched:
         if found is not None and found[0].strip() not in request.text:
             raise ToolCallError("the model answered with a tool call", answer.usage)
         return answer
-
-
-class Capped:
-    """Asks for half of what was wished, and at most *max_tokens*: to get shorter than before."""
-
-    def __init__(self, inner: Summarizer, max_tokens: int) -> None:
-        self._inner = inner
-        self._max_tokens = max_tokens
-
-    async def summarize(self, request: SummaryRequest) -> Summary:
-        """Ask *inner* for a shorter answer than was wished."""
-        most = min(max(1, request.max_tokens // 2), self._max_tokens)
-        return await self._inner.summarize(replace(request, max_tokens=most))

@@ -170,7 +170,12 @@ class ToolCompressor:
         before = size(text)
         handle = "" if self._text_store is None else self._text_store.handle_of(text)
         summary = annotate_summary(answers.written.get(text, ""), before, self.max_bytes, handle)
-        short = summary or self._recode(text) or shorten(text, self.max_bytes, handle)
+        short = summary
+        if not summary and not is_json(text):  # JSON stays JSON: whoever called may parse it
+            recoded = reencode(text, estimate_tokens)
+            short = "" if recoded is None else show_short(recoded.text, text, "", self._text_store)
+        if not short or size(short) > self.max_bytes:
+            short = shorten(text, self.max_bytes, handle)
         if summary:
             self._count("", summarized=1)
         elif tally.asked:
@@ -178,17 +183,6 @@ class ToolCompressor:
             self._count(["the summary is too long", *refused, *tally.failures][-1], failures=1)
         self._count("", compressed=1, bytes_before=before, bytes_after=size(short))
         return short
-
-    def _recode(self, text: str) -> str:
-        """Re-encode *text* without loss; an empty text if that is not short enough.
-
-        JSON stays JSON, for whoever called the tool may parse it.
-        """
-        recoded = None if is_json(text) else reencode(text, estimate_tokens)
-        if recoded is None:
-            return ""
-        short = show_short(recoded.text, text, "", self._text_store)
-        return short if size(short) <= self.max_bytes else ""
 
     def _count(self, failure: str, **counts: int) -> None:
         with self._lock:

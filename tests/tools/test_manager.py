@@ -597,31 +597,6 @@ class TestC10:
         assert "too little" in report.items[0].reason
 
 
-@pytest.mark.parametrize(
-    "answer",
-    [
-        "",
-        "   \n",
-        "I'm sorry, but I can't help with that.",
-        '<tool_call>{"name": "look", "arguments": {}}</tool_call>',
-    ],
-)
-def test_c11_useless_answers_are_never_stored_nor_asked_for_each_step(answer: str) -> None:
-    model, clock = Model(lambda text: answer), Clock()
-    cm = CompressionManager(generate=model, clock=clock)
-    messages = talk(3)
-    report = cm.compress(messages)
-    assert {item.status for item in report.items} <= {"rejected", "failed"}
-    assert all("compressed_content" not in message for message in messages)
-    asked = len(model.asked)
-    for _ in range(4):
-        assert not cm.should_compress(messages)
-        cm.compress(messages)
-    assert len(model.asked) == asked
-    clock.now += 301
-    assert cm.should_compress(messages)
-
-
 class TestC12:
     def test_c12_newest_results_stay_raw(self) -> None:
         messages = talk(5)

@@ -19,12 +19,12 @@ from refold.events import Event
 from refold.llm.summarizers.cached import SqliteCache
 from refold.llm.summarizers.openai import OpenAISummarizer
 from refold.stores import MemoryStore
-from refold.tools.manager import DEFAULT_COMPRESSION_PROMPT, CompressionManager, Limiter
+from refold.tools.manager import DEFAULT_COMPRESSION_PROMPT, CompressionManager
 from refold.tools.policy import Policies
 from refold.tools.retrieve import retrieve_tool
 from refold.tools.tool import ToolCompressor
-from tests.llm.summarizers.contract import run, until
-from tests.model_server import ModelServer, broken, rate_limited, slow
+from tests.llm.summarizers.contract import run
+from tests.model_server import ModelServer, broken, rate_limited
 from tests.patience import FOR_EVER, run_idly
 from tests.tools.managing import (
     FACTS,
@@ -167,21 +167,6 @@ class TestC16:
         assert sorted(item.by for item in report.items) == ["engine"] * 3 + ["model"] * 2
         assert model.at_once == 0
 
-    def test_c16_the_bound_over_real_connections(self) -> None:
-        with ModelServer(otherwise=slow(0.02)) as server:
-            summarizer = OpenAISummarizer("m", base_url=server.openai_url, api_key="k")
-            limiter = Limiter(3)
-            first, second = (
-                CompressionManager(summarizer=summarizer, max_concurrent=limiter) for _ in range(2)
-            )
-
-            async def main() -> None:
-                await asyncio.gather(first.acompress(talk(8)), second.acompress(talk(8)))
-
-            run(main())
-            assert len(server.asked) == 16
-            assert 1 < server.most_at_once <= 3
-
 
 class TestC17:
     def test_c17_disk_cache_by_prompt_and_model(self, tmp_path: Path) -> None:
@@ -207,26 +192,6 @@ class TestC17:
         messages.append(dict(END))
         assert run(CompressionManager(generate=model).acompress(messages)).compressed == 6
         assert len(model.asked) == 1
-
-
-def test_c18_children_are_awaited_and_the_cancel_goes_on() -> None:
-    model = Model(wait=lambda number: asyncio.sleep(FOR_EVER))
-    messages = talk(6)
-    before = copy.deepcopy(messages)
-    cm = CompressionManager(generate=model)
-
-    async def main() -> None:
-        task = asyncio.create_task(cm.acompress(messages))
-        await until(lambda: model.at_once == 4)
-        task.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await task
-        assert task.cancelled()
-        assert model.at_once == 0
-
-    run(main())  # insists that no task is left
-    assert messages == before
-    assert cm.should_compress(messages)
 
 
 def test_c19_what_the_engine_leaves_out_is_marked() -> None:

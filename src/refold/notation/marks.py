@@ -97,12 +97,16 @@ _AT_THE_END: Final = re.compile(r"#([a-z]+)\]")
 """A handle at the end of a mark or tag."""
 
 
+_HANDLE_ROOM: Final = 40
+"""Where the mark ends behind the longest handle."""
+
+
 def shown_handle(text: str, short: str) -> str:
     """Return the handle in *text* that begins with a *short* one; "" if there is none."""
     start = text.find(f"#{short}")
     while start >= 0:
-        end = text.find("]", start)
-        if text[start + 1 : end].isalpha():
+        end = text.find("]", start, start + _HANDLE_ROOM)
+        if end > 0 and text[start + 1 : end].isalpha():
             return text[start + 1 : end]
         start = text.find(f"#{short}", start + 1)
     return ""

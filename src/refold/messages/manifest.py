@@ -145,7 +145,7 @@ class Trail:
         key = self.keys[-1] if self.keys else name("scope", self.scope)
         count = self.counts[-1] if self.counts else 0
         if count or not said.is_instruction or said.is_marked:
-            count, key = count + 1, name("view", key, *said.parts)
+            count, key = count + 1, name("view", key, said.key)
             if said.is_marked:
                 self.marked.append(len(self.keys))
             if said.is_marked or (said.may_be_stripped and (self.scope or self.marked)):
@@ -285,7 +285,7 @@ def handle_key(scope: str, handle: str) -> str:
 
 def stand_in_key(scope: str, id_: str, said: Said) -> str:
     """Return where the fold behind a message with an id is kept."""
-    return STAND_IN_PREFIX + name("stand-in", scope, id_, *said.parts)
+    return STAND_IN_PREFIX + name("stand-in", scope, id_, said.key)
 
 
 def id_of(wire: Mapping[str, Any]) -> str | None:

@@ -93,12 +93,8 @@ class _Leaves:
                 ids |= dict(zip(behind.of, behind.ids, strict=True))
             below = (key for behind in known for key in (*behind.of, *behind.below))
             layer = dict.fromkeys(k for k in below if k.startswith(FOLD_PREFIX) and k not in seen)
-        wanted = {
-            k: id_
-            for k, id_ in ids.items()
-            if k not in self.wires and not k.startswith(FOLD_PREFIX)
-        }
-        for key, wire in self.source.originals(wanted).items():
+        wanted = ids.keys() - self.wires.keys() - seen
+        for key, wire in self.source.originals({key: ids[key] for key in wanted}).items():
             if isinstance(wire, Mapping) and digest(wire) == key:
                 self.wires[key] = wire
 
@@ -181,8 +177,6 @@ def _unfold(
             break
         items, count = _expand(items, at, leaves, settled=(end, trail.looked), partial=partial)
         expanded += count
-        if not top and not count:
-            break
     return items, expanded, bool(used) or expanded > 0
 
 
@@ -357,7 +351,8 @@ def accept_foreign(
         wire, above = waiting.pop()
         ids = foreign_ids(wire)
         found = source.get(ids) if ids else {}
-        lost = [i for i in ids if i in above or not isinstance(found.get(i), Mapping)]
+        is_deep = len(above) >= _ROOM
+        lost = [i for i in ids if i in above or is_deep or not isinstance(found.get(i), Mapping)]
         missing |= dict.fromkeys(lost)
         if not ids or lost:
             restored.append(wire)

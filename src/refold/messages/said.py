@@ -14,7 +14,7 @@ from refold.errors import MessageError
 from refold.messages.formats import recognize
 from refold.messages.formats.base import Reading
 from refold.messages.message import Call, Message
-from refold.messages.provenance import ID_KEY, METADATA_KEY
+from refold.messages.provenance import ID_KEY, METADATA_KEY, name
 from refold.messages.wire import digest, digest_unordered, is_shallow, place_of, spell
 from refold.notation.recognize import has_tag
 
@@ -32,8 +32,8 @@ those of providers and LangChain, LlamaIndex and pydantic-ai."""
 class Said(NamedTuple):
     """What one message says."""
 
-    parts: tuple[str, ...]
-    """Its role, texts and calls."""
+    key: str
+    """A hash of its role, texts and calls."""
     is_instruction: bool
     """Whether it is a system prompt, which does not count where it opens a conversation."""
     is_marked: bool
@@ -66,7 +66,7 @@ def _read(wire: Mapping[str, Any], message: Message | None) -> Said:
             read = format_.read(wire, "")
         except MessageError:  # no message of any shape: then all of it counts
             bare = {k: v for k, v in wire.items() if k not in (ID_KEY, METADATA_KEY)}
-            return Said(("", digest_unordered(bare)), False, has_tag(spell(wire)), False)
+            return Said(name("all", digest_unordered(bare)), False, has_tag(spell(wire)), False)
     said = [read.role]
     for part in read.parts:
         if text := part.text.strip():
@@ -75,7 +75,7 @@ def _read(wire: Mapping[str, Any], message: Message | None) -> Said:
         said += ("call", str(call.id), str(call.name), _canonical(call))
     is_marked = any(has_tag(part.text) for part in read.parts)
     return Said(
-        parts=tuple(said),
+        key=name("said", *said),
         is_instruction=read.role in _INSTRUCTIONS,
         is_marked=is_marked or any(has_tag(call.spelled) for call in read.calls),
         may_be_stripped=any(

@@ -451,10 +451,25 @@ class _Client:
         return str((await self(messages))["text"])
 
 
+class _Provider:
+    """A provider object, as frameworks have them."""
+
+    async def generate_text(self, messages: Sequence[Mapping[str, str]]) -> dict[str, str]:
+        return {"text": shorten_well(data_of(messages))}
+
+
+class _SyncProvider:
+    def generate(self, messages: Sequence[Mapping[str, str]]) -> str:
+        return shorten_well(data_of(messages))
+
+
 @pytest.mark.parametrize(
     "fn",
-    [_function, _sync, _Client(), _Client().generate, partial(_function), _handing_on],
-    ids=["async", "sync", "object", "method", "partial", "awaitable"],
+    [
+        *(_function, _sync, _Client(), _Client().generate, partial(_function), _handing_on),
+        *(_Provider(), _SyncProvider()),
+    ],
+    ids=["async", "sync", "object", "method", "partial", "awaitable", "provider", "sync provider"],
 )
 def test_the_documented_quick_start(fn: Any) -> None:
     async def main() -> None:

@@ -81,19 +81,20 @@ def _is_long(event: Any) -> bool:
 
 def _answer(event: Any, address: str | Path, profile: str, max_tokens: object) -> str:
     from refold.server.originals import open_originals
-    from refold.tools.arrival import ResultShortener
+    from refold.tools.arrival import shorten_result
     from refold.tools.text_store import TextStore
 
     counts = Counter(results=1)
     tool, output = event["tool_name"], event["tool_response"]
     with open_originals(address) as store:
-        shortener = ResultShortener(
-            TextStore(store), profile=profile, max_tokens=int(str(max_tokens))
-        )
+        text_store, most = TextStore(store), int(str(max_tokens))
 
         def shorten(text: str) -> str:
-            is_long = len(text) >= MIN_CHARS
-            short = shortener.shorten(text, is_file=tool == "Read") if is_long else None
+            if len(text) < MIN_CHARS:
+                return text
+            short = shorten_result(
+                text, text_store, profile=profile, max_tokens=most, is_file=tool == "Read"
+            )
             if short is None:
                 return text
             counts.update(

@@ -21,7 +21,7 @@ from refold.server.originals import (
     open_originals,
     read_counts,
 )
-from refold.tools.arrival import ResultShortener
+from refold.tools.arrival import shorten_result
 from refold.tools.retrieve import RetrieveTool
 from refold.tools.text_store import TextStore
 
@@ -145,8 +145,8 @@ class Tools:
             raise ConfigError(f"text must be a string, got {type(text).__name__}")
         if messages:
             return self._compress_messages(messages, token_budget)
-        text_store, most = TextStore(self._store), token_budget or _TEXT_TOKENS
-        short = ResultShortener(text_store, profile="standard", max_tokens=most).shorten(text)
+        most = token_budget or _TEXT_TOKENS
+        short = shorten_result(text, TextStore(self._store), profile="standard", max_tokens=most)
         if short is None:
             return {"text": text, "tokens_saved": 0}
         return {"text": short.text, **self._count(short.tokens_before, short.tokens_after)}

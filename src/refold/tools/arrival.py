@@ -36,43 +36,36 @@ class ShortResult:
     tokens_after: int
 
 
-class ResultShortener:
-    """Shortens single results; the whole text is in the store before its short form is returned.
+def shorten_result(
+    text: str, text_store: TextStore, *, profile: str, max_tokens: int, is_file: bool = False
+) -> ShortResult | None:
+    """Return the short form of *text*, whose whole is in the store then; `None` if it stays.
 
-    With `lossless` nothing is left out. With `standard` a result that would still take more than
-    *max_tokens* becomes an excerpt, unless that would omit a line that reports an error.
+    With the profile `lossless` nothing is left out. With `standard` a result that would still take
+    more than *max_tokens* becomes an excerpt, unless that would omit a line that reports an error.
+
+    The text of a file (*is_file*) may be edited next, which requires its exact words. So it stays
+    as it is unless a program wrote it, and it never becomes an excerpt.
     """
-
-    def __init__(self, text_store: TextStore, *, profile: str, max_tokens: int) -> None:
-        check_choice("profile", profile, PROFILES)
-        check_whole("max_tokens", max_tokens, least=1)
-        self._text_store = text_store
-        self._may_cut = profile != "lossless"
-        self._max_tokens = max_tokens
-
-    def shorten(self, text: str, *, is_file: bool = False) -> ShortResult | None:
-        """Return the short form of *text*, or `None` if it stays as it is.
-
-        The text of a file (*is_file*) may be edited next, which requires its exact words. So it
-        stays as it is unless a program wrote it, and it never becomes an excerpt.
-        """
-        if is_file and kind_of(text) not in PROGRAM_KINDS:
-            return None
-        before = estimate_tokens(text)
-        recoded = reencode(text, estimate_tokens)
-        short, words = text if recoded is None else recoded.text, ""
-        if self._may_cut and not is_file and estimate_tokens(short) > self._max_tokens:
-            excerpt = fold_text(text, self._max_tokens, estimate_tokens)
-            if excerpt is not None and _has_errors_of(text, excerpt):
-                short, words = excerpt, shortened_from(before, "tokens")
-        if short is text:
-            return None
-        shown = show_short(short, text, words, self._text_store)
-        after = estimate_tokens(shown)
-        if after > (1 - _MIN_SAVING) * before:
-            return None
-        self._text_store.keep(text)
-        return ShortResult(shown, before, after)
+    check_choice("profile", profile, PROFILES)
+    check_whole("max_tokens", max_tokens, least=1)
+    if is_file and kind_of(text) not in PROGRAM_KINDS:
+        return None
+    before = estimate_tokens(text)
+    recoded = reencode(text, estimate_tokens)
+    short, words = text if recoded is None else recoded.text, ""
+    if profile == "standard" and not is_file and estimate_tokens(short) > max_tokens:
+        excerpt = fold_text(text, max_tokens, estimate_tokens)
+        if excerpt is not None and _has_errors_of(text, excerpt):
+            short, words = excerpt, shortened_from(before, "tokens")
+    if short is text:
+        return None
+    shown = show_short(short, text, words, text_store)
+    after = estimate_tokens(shown)
+    if after > (1 - _MIN_SAVING) * before:
+        return None
+    text_store.keep(text)
+    return ShortResult(shown, before, after)
 
 
 def _has_errors_of(text: str, excerpt: str) -> bool:

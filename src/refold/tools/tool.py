@@ -104,18 +104,12 @@ class ToolCompressor:
     def compress(self, value: R) -> R | str:
         """Return *value* itself, or a text of at most `max_bytes` if it is longer than that."""
         text = self._begin(value)
-        if text is None:
-            return value
-        tally = Tally()
-        return self._finish(text, run_apart(lambda: self._ask(text, tally)), tally)
+        return value if text is None else run_apart(lambda: self._shorten(text))
 
     async def acompress(self, value: R) -> R | str:
         """Do what `compress` does without blocking the event loop."""
         text = await asyncio.to_thread(self._begin, value)
-        if text is None:
-            return value
-        tally = Tally()
-        return await asyncio.to_thread(self._finish, text, await self._ask(text, tally), tally)
+        return value if text is None else await self._shorten(text)
 
     def wrap(self, function: Callable[P, R]) -> Callable[P, R | str]:
         """Make a tool that returns what *function* does, compressed; what it raises is raised."""
@@ -160,10 +154,12 @@ class ToolCompressor:
             return None
         return text
 
-    async def _ask(self, text: str, tally: Tally) -> Answers:
+    async def _shorten(self, text: str) -> str:
         # JSON is cut so that it stays JSON: its structure says where, and no model is needed.
         wanted = (text,) if self._asker.is_enabled and not is_json(text) else ()
-        return await self._asker.answer(Questions(write=wanted), tally)
+        tally = Tally()
+        answers = await self._asker.answer(Questions(write=wanted), tally)
+        return await asyncio.to_thread(self._finish, text, answers, tally)
 
     def _finish(self, text: str, answers: Answers, tally: Tally) -> str:
         """Use the summary if it fits, else cut."""

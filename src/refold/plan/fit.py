@@ -102,7 +102,9 @@ class Planner:
         aim = self.aim(budget, tokens) if target is None else target
         reserved = self.anchor_room(messages) if total > aim else 0
         fit = begin_fit(messages, options, text_cache, pinned, self.preset)
-        planned = self._fit_as_wanted(fit, tokens, budget, max(0, aim - reserved), reserved)
+        # What a long handle adds is known once the stand-ins are: seldom anything.
+        room = aim if self.preset.fits_sealed else max(0, aim - reserved)
+        planned = self._fit_as_wanted(fit, tokens, budget, room, reserved)
         if self._is_longer(planned[0], tokens, total, reserved):
             plan = tuple(kept_fold(message, "anchor_reverted") for message in messages)
             untouchable = {**find_untouchable(messages, options, self.preset.yielding), **pinned}
@@ -214,7 +216,10 @@ class Planner:
         """Give the stand-ins of a plan unguessable and unique handles; see `seal_plan`."""
         is_named = self.conversation is not None
         plan = spread(tuple(plan)) if self.options.same_count else alternate(tuple(plan))
-        return seal_plan(plan, handles or Handles(), is_named=is_named, tokens=tokens)
+        is_final = self.preset.fits_sealed and self.options.token_budget is not None
+        return seal_plan(
+            plan, handles or Handles(), is_named=is_named, is_final=is_final, tokens=tokens
+        )
 
     def unbind(
         self,

@@ -51,17 +51,23 @@ def seal_plan(
     handles: Handles,
     *,
     is_named: bool,
+    is_final: bool = False,
     tokens: CountedTexts | None = None,
 ) -> Plan:
     """Return *plan* with unique handles, and with a long one if it has no name.
 
-    That is the first one, so that a conversation that grows keeps its beginning.
+    That is the first one, so that a conversation that grows keeps its beginning. If the plan
+    *is_final*, the letters of all handles count together, and the first needs to be no longer than
+    what the others lack.
 
     With *tokens*, a fold that a longer handle makes longer than its sources is undone. A plan that
     is sealed already comes back as it is.
     """
     shown: dict[str, str] = {}
     letters = ANCHOR_CHARS if is_named else 0
+    if is_final:
+        folds = {behind_of(f.sources).fold for f in plan if f.is_marked and shown_in(f)}
+        letters += HANDLE_CHARS * max(0, len(folds) - 1)
     for fold in plan:
         behind = behind_of(fold.sources)
         if fold.is_marked:

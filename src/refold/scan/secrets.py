@@ -68,7 +68,7 @@ def merged(text: str, spans: Iterable[Span]) -> list[Span]:
 _ARMOR: Final = re.compile(
     r"-{4,5} ?BEGIN [A-Z0-9 ]{0,40}?(?:PRIVATE KEY(?: BLOCK)?|KEY V1|NKEY SEED) ?-{4,5}(?:(?:\s"
     r"|\\[nrt]|[\"'+,>|])*+(?:[A-Za-z][A-Za-z-]{2,20}: ?[^\n\\]{1,80}+|=?[A-Za-z0-9+/=]{4,}+))++"
-    r"(?:(?:\s|\\[nrt]|[\"'+,>|])*+-{4,6} ?END [A-Z0-9 ]{0,50}+-{4,6})?"
+    r"(?:(?:\s|\\[nrt]|[\"'+,>|])*+(?:[\w+/=]{1,3}\s*+(?:\\n)?)?-{4,6} ?END [A-Z0-9 ]{0,50}+-{4,6})?"
     r"|(?:(?<![^\n])[\s>]*+[A-Za-z0-9+/=]{4,100}+\n){1,99}-{4,5} ?END [A-Z ]{0,40}PRIVATE KEY-{4,5}"
     r"|(?<![^\n])Private-Lines: [0-9]+\s++(?:[A-Za-z0-9+/=]{12,}+\s*+)++",
     re.I,
@@ -237,7 +237,7 @@ _TOKEN: Final = re.compile(
 )
 _AFTER: Final = re.compile(
     r"[\"'`*)]*+(?:[^.!\n]{0,60}(?:[\s'](?:is|was|are|from|to|now|it'?s|lautet|ist|est|sont|es|son|é"
-    r"|será|это|теперь|è|jest|är|er|este|hai)\s(?:[^\W\d_]{1,8} )?|[:=?：—–]"
+    r"|será|это|теперь|è|jest|är|er|este|hai|là|je|คือ)\s(?:[^\W\d_]{1,8} )?|[:=?：—–]"
     r"|は|が|是|为|為|叫|은|는))?[\s\"'`*“「]*+",
     re.I,
 )
@@ -248,13 +248,14 @@ _BEFORE: Final = re.compile(
 _PAIR: Final = re.compile(r"(?<![\w/:.-])[\w.+@-]{2,60}(?: ?[/|] |/| ?: ?)[\"'`]?$")
 _GIVEN: Final = re.compile(r"[/:]|[^.!?\n=(]{0,20} (?:with|using|mit|con|avec|com) ", re.I)
 _CODES: Final = re.compile(
-    r"(?<=s)[^\n]{0,40}+(?P<all>(?:[\s,;|*\"'`-]{1,12}+(?:[0-9]{1,2}[.)] )?"
+    r"(?<=s)[^\n]{0,40}?(?=[:\s]):?(?P<all>(?:[\s,;|*\"'`-]{1,12}+(?:[0-9]{1,2}[.)] )?"
     r"(?=[a-zA-Z -]{0,5}[0-9])[A-Za-z0-9]{3,10}+(?:-[A-Za-z0-9]{3,10}+){0,4}+(?![^\s,])){2,32}+)"
     r"|s?[^\n0-9.?!]{0,48}?(?<![A-Za-z0-9._-])(?P<value>[0-9]{3}[ -][0-9]{2,3}(?:-[0-9]{3})?"
-    r"|[0-9]{3,8}|[0-9]{2}(?:-[0-9]{1,3}){2,3}|(?=[A-Z]*[0-9])[A-Z0-9]{5,8})"
+    r"|[0-9]{3,8}|[0-9]{2}(?:[ -][0-9]{1,3}){2,3}|[A-Z]-[0-9]{5,6}|(?=[A-Z]*[0-9])[A-Z0-9]{5,8})"
     r"(?![A-Za-z0-9_-]|[.,][0-9])"
 )
-_IS_KEY: Final = re.compile(r"(?i)(?:\w{0,20}(?:key|token|secret)|auth)[ \"':=]{1,4}")
+_NUMBERED: Final = re.compile(r"[A-Za-z_]+[0-9]{1,2}$|#|[0-9a-f]+$|.*[-_]|[A-Z]+[0-9]+$")
+_IS_KEY: Final = re.compile(r"(?i)(?:[\w -]{0,20}(?:key|token|secret)|auth)[ \"':=]{1,4}")
 _DIGEST: Final = re.compile(
     r"(?:sha-?[0-9]{1,3}|md5|digest|checksum|commit|etag|hash|rev|(?<![a-z])id)\W{1,4}$", re.I
 )
@@ -288,10 +289,12 @@ def _near(text: str, names: Sequence[Name]) -> Iterator[Span]:
         is_talk = bool(before or after) or "@" in text[max(0, start - 40) : start]
         is_talk |= any(name.grade >= Grade.SECRET for name in above)  # as in a table
         is_secret = look is Look.ALONE or (look is Look.MIXED and is_talk)
-        is_secret |= any(name.grade is Grade.PASSWORD or is_spaced for name in direct)
+        is_odd = not _NUMBERED.match(value)
+        least = Grade.SECRET if is_odd else Grade.PASSWORD
+        is_secret |= any(name.grade >= least or is_spaced for name in direct)
         if look is Look.NUMBERED and has_upper(value) and has_lower(value):
             is_secret |= any(name.grade is Grade.PASSWORD for name in before)
-        if _UUID.fullmatch(value) and before:  # most ids are no secrets
+        if end - start >= 16 and before:  # most ids are no secrets
             is_secret |= _IS_KEY.fullmatch(text, before[-1].start, start) is not None
         if is_secret and not _DIGEST.search(text, max(0, start - 40), start):
             yield start, end

@@ -68,7 +68,7 @@ def merged(text: str, spans: Iterable[Span]) -> list[Span]:
 _ARMOR: Final = re.compile(
     r"-{4,5} ?BEGIN [A-Z0-9 ]{0,40}?(?:PRIVATE KEY(?: BLOCK)?|KEY V1|NKEY SEED) ?-{4,5}(?:(?:\s"
     r"|\\[nrt]|[\"'+,>|])*+(?:[A-Za-z][A-Za-z-]{2,20}: ?[^\n\\]{1,80}+|=?[A-Za-z0-9+/=]{4,}+))++"
-    r"(?:(?:\s|\\[nrt]|[\"'+,>|])*+(?:[\w+/=]{1,3}\s*+(?:\\n)?)?-{4,6} ?END [A-Z0-9 ]{0,50}+-{4,6})?"
+    r"(?:(?:\s|\\[nrt]|[\"'+,>|])*+(?:[\w+/=]{1,3}\s*+(?:\\n)?)?-{4,6} ?END [A-Z0-9 ]{0,50}-{4,6})?"
     r"|(?:(?<![^\n])[\s>]*+[A-Za-z0-9+/=]{4,100}+\n){1,99}-{4,5} ?END [A-Z ]{0,40}PRIVATE KEY-{4,5}"
     r"|(?<![^\n])Private-Lines: [0-9]+\s++(?:[A-Za-z0-9+/=]{12,}+\s*+)++",
     re.I,
@@ -158,7 +158,7 @@ def _names(text: str) -> Iterator[Name]:
 _CLOSE: Final = r"(?:[\\\"'`*\])»”」』]{0,8}+(?:&quot;|&#3[49];|\\{1,2}u002[27]|%2[27])?)"
 _SIGN: Final = re.compile(
     rf"{_CLOSE}([ \t]*+)(?::[ \t]*+\w{{2,12}}[ \t]++=|:=|=>|->|\?=|(?:[:=：＝]|>{{1,2}})(?!=)"
-    r"|%3[ADad])((?:[ \t]|%20)*+)"
+    r"|%3[ADad])((?:[ \t]|%20|\*\*)*+)"
 )
 _WAYS: Final = tuple(
     (Link[link], re.compile(_CLOSE + way, re.I), before and re.compile(before, re.I))
@@ -221,7 +221,7 @@ def _value_at(text: str, start: int, grade: Grade, link: Link) -> Span | None:
             return None
         if link is Link.LOOSE and is_last and not tail:
             link = Link.LINE
-        in_call = (tail[:1] or text[end : end + 1] or "\n") in ",);}\"'`"
+        in_call = (tail[:1] or text[end : end + 1] or "\n") in ",);}`"
         end = start + len(value)
     else:
         link = Link.QUOTED

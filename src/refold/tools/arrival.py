@@ -60,19 +60,19 @@ def shorten_result(
             short, words = excerpt, shortened_from(before, "tokens")
     if short is text:
         return None
-    shown = show_short(short, text, words, text_store)
-    after = estimate_tokens(shown)
+    text_now = show_short(short, text, words, text_store)
+    after = estimate_tokens(text_now)
     if after > (1 - _MIN_SAVING) * before:
         return None
     text_store.keep(text)
-    return ShortResult(shown, before, after)
+    return ShortResult(text_now, before, after)
 
 
 def _has_errors_of(text: str, excerpt: str) -> bool:
     """Return whether every line of *text* that reports an error is in *excerpt*, whole."""
-    shown = {line.strip(_AROUND) for line in excerpt.split("\n")}
+    lines = {line.strip(_AROUND) for line in excerpt.split("\n")}
     severe = (line for line in text.split("\n") if _SEVERE.search(line))
-    if not all(line.strip(_AROUND) in shown for line in severe):
+    if not all(line.strip(_AROUND) in lines for line in severe):
         return False
     errors = [
         text[start : text.find("\n", start) % (len(text) + 1)]

@@ -30,7 +30,7 @@ less hides what a result was asked for, more is paid for with every result."""
 class Candidate:
     """A text, whether it may be shortened, and the context for its summarizer."""
 
-    found: TextRef
+    ref: TextRef
     tokens: int
     policy: ToolPolicy
     may_send: bool
@@ -43,7 +43,7 @@ class Candidate:
     """The last request of the user before the text."""
     short: str | None = None
     """Its present short form."""
-    shown_tokens: int
+    tokens_now: int
     """Its present tokens: those of the short form, if there is one."""
 
     @property
@@ -54,7 +54,7 @@ class Candidate:
     @property
     def text_key(self) -> str:
         """The key of the text, under which its short form is kept."""
-        return f"{text_digest(self.found.text)}:{self.policy}:{self.may_send}:"
+        return f"{text_digest(self.ref.text)}:{self.policy}:{self.may_send}:"
 
 
 def survey(
@@ -78,12 +78,12 @@ def survey(
         sizes[text.index] += options.counter(text.text)
     judged: list[Candidate] = []
     task = ""
-    for found in texts:
-        is_result = isinstance(found, ToolResultRef)
-        is_large = 0 < options.compress_token_limit < sizes[found.index]
-        if is_large or (options.compress_tool_results and (is_result or found.beside_calls)):
-            one = _judge(found, task, fresh.get(found.index, ""), options)
-            short = read_short_form(messages[found.index], found)
+    for ref in texts:
+        is_result = isinstance(ref, ToolResultRef)
+        is_large = 0 < options.compress_token_limit < sizes[ref.index]
+        if is_large or (options.compress_tool_results and (is_result or ref.beside_calls)):
+            one = _judge(ref, task, fresh.get(ref.index, ""), options)
+            short = read_short_form(messages[ref.index], ref)
             if short is None and not one.skip:
                 short = known(one.text_key)
             if short is not None:
@@ -91,32 +91,32 @@ def survey(
             if not one.skip and rests(one.key):
                 one = replace(one, skip="it was tried lately, without success")
             judged.append(one)
-        if found.role == "user" and not is_result:
-            task = found.text
+        if ref.role == "user" and not is_result:
+            task = ref.text
     return judged
 
 
-def _judge(found: TextRef, task: str, fresh: str, options: ManagerOptions) -> Candidate:
+def _judge(ref: TextRef, task: str, fresh: str, options: ManagerOptions) -> Candidate:
     """Judge a text that has no short form; *fresh* says why it is too early for one."""
-    tokens = options.counter(found.text)
+    tokens = options.counter(ref.text)
     policy: ToolPolicy = "model"
     skip, may_send = fresh, True
-    if isinstance(found, ToolResultRef):
-        policy, may_send = options.policies.policy_for(found), options.policies.may_send(found)
-    if isinstance(found, ToolResultRef) and policy == "verbatim":
-        skip = "it failed" if found.is_error else "its tool's policy is verbatim"
-    elif tokens < options.min_tokens or not found.text.strip():
+    if isinstance(ref, ToolResultRef):
+        policy, may_send = options.policies.policy_for(ref), options.policies.may_send(ref)
+    if isinstance(ref, ToolResultRef) and policy == "verbatim":
+        skip = "it failed" if ref.is_error else "its tool's policy is verbatim"
+    elif tokens < options.min_tokens or not ref.text.strip():
         skip = f"it has less than {options.min_tokens} tokens"
-    elif has_tag(found.text):  # its handle would be that of a short form, not of the original
+    elif has_tag(ref.text):  # its handle would be that of a short form, not of the original
         skip = "it stands for something longer already"
     return Candidate(
-        found=found,
+        ref=ref,
         tokens=tokens,
         policy=policy,
         may_send=may_send,
         skip=skip,
         task=task,
-        shown_tokens=tokens,
+        tokens_now=tokens,
     )
 
 
@@ -127,7 +127,7 @@ def _shortened(one: Candidate, short: str, options: ManagerOptions, *, again: bo
     return replace(
         one,
         short=short,
-        shown_tokens=now,
+        tokens_now=now,
         target=(limit or now // 2) if is_long else None,
         skip="" if is_long else "it is short already",
     )
@@ -154,9 +154,9 @@ def describe(one: Candidate, hide: Callable[[str], str]) -> str:
     The task is what the user had asked for before, not since: so a text is always asked about in
     the same words, and caches hit.
     """
-    found, about = one.found, {}
-    if isinstance(found, ToolResultRef):
-        about = {"Tool": found.tool or "unknown", "Arguments": hide(found.arguments)}
+    ref, about = one.ref, {}
+    if isinstance(ref, ToolResultRef):
+        about = {"Tool": ref.tool or "unknown", "Arguments": hide(ref.arguments)}
     about["Task"] = " ".join(hide(one.task).split())
     return "\n".join(f"{name}: {text[:_MAX_CONTEXT_CHARS]}" for name, text in about.items() if text)
 
@@ -168,17 +168,17 @@ def find_trigger(
     if all(one.skip for one in judged):
         return ""
     raw = {
-        (one.found.index, one.found.block)
+        (one.ref.index, one.ref.block)
         for one in judged
-        if isinstance(one.found, ToolResultRef) and one.policy != "verbatim" and one.short is None
+        if isinstance(one.ref, ToolResultRef) and one.policy != "verbatim" and one.short is None
     }
     limit = options.compress_tool_results_limit
     if options.compress_tool_results and len(raw) >= limit:
         return f"{len(raw)} tool results, the limit is {limit}"
     sizes, limit = Counter[int](), options.compress_token_limit
     for one in judged:
-        sizes[one.found.index] += one.shown_tokens
-    largest = max(sizes[one.found.index] for one in judged if not one.skip)
+        sizes[one.ref.index] += one.tokens_now
+    largest = max(sizes[one.ref.index] for one in judged if not one.skip)
     if 0 < limit < largest:
         return f"a message of {largest} tokens, the limit is {limit}"
     if options.compress_context_limit is not None:

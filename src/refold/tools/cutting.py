@@ -27,9 +27,9 @@ def shorten(text: str, max_bytes: int, handle: str = "") -> str:
     data = _parse(text)
     if data is _NOT_JSON:
         return head_and_tail(text, max_bytes, handle)
-    said = note(shortened_from(size(text), "bytes"), handle)
+    mark = note(shortened_from(size(text), "bytes"), handle)
     lossless = _write(data, _Limits(), "", max_bytes)
-    written = (_write(data, limits, said, max_bytes) for limits in _ladder(max_bytes))
+    written = (_write(data, limits, mark, max_bytes) for limits in _ladder(max_bytes))
     return lossless or next(short for short in written if short is not None)
 
 
@@ -109,10 +109,10 @@ def _pieces(value: Any, limits: _Limits, depth: int = 0, note: str = "") -> Iter
     end = len(value) - (most // 3 if left else 0)
     marks = [more(left, "key" if is_object else "item")] if left else []
     mark = _Mark("; ".join([*marks, *filter(None, [f"[{note}]" if note else ""])]))
-    said = [(free_key([key for key, _ in value]), mark) if is_object else mark] if mark else []
+    notes = [(free_key([key for key, _ in value]), mark) if is_object else mark] if mark else []
     comma = ""
     yield "{" if is_object else "["
-    for entry in (*value[: end - left], *said, *value[end:]):
+    for entry in (*value[: end - left], *notes, *value[end:]):
         yield f"{comma}{_dumps(entry[0])}:" if is_object else comma
         yield from _pieces(entry[1] if is_object else entry, limits, depth + 1)
         comma = ","
@@ -133,12 +133,12 @@ def size(text: str) -> int:
 
 def head_and_tail(text: str, max_bytes: int, handle: str = "") -> str:
     """Keep the beginning and the end: whole lines, unless they are very long."""
-    said = f"[{note(shortened_from(size(text), 'bytes'), handle)}]"
-    room = max_bytes - size(said) - _GAP_BYTES
+    mark = f"[{note(shortened_from(size(text), 'bytes'), handle)}]"
+    room = max_bytes - size(mark) - _GAP_BYTES
     head = _head(text, int(room * _HEAD_SHARE))
     tail = _tail(text[len(head) :], room - size(head))
     left = size_of(text, len(head), len(text) - len(tail), least_lines=1, least_chars=0)
-    return f"{head.rstrip(chr(10))}\n{gap(left)}\n{tail.rstrip(chr(10))}\n{said}"
+    return f"{head.rstrip(chr(10))}\n{gap(left)}\n{tail.rstrip(chr(10))}\n{mark}"
 
 
 def _chars(data: bytes) -> int:

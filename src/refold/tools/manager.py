@@ -78,8 +78,8 @@ class CompressionManager:
 
     def __repr__(self) -> str:
         stats = self._stats
-        said = f"compressed={stats.compressed}, tokens_saved={stats.tokens_saved}"
-        return f"{type(self).__name__}({said})"
+        totals = f"compressed={stats.compressed}, tokens_saved={stats.tokens_saved}"
+        return f"{type(self).__name__}({totals})"
 
     @property
     def compression_count(self) -> int:
@@ -150,8 +150,8 @@ class CompressionManager:
         for candidate in judged:
             known = None if candidate.skip else self._memory.find(candidate.key)
             if known is not None:
-                index = candidate.found.index
-                path = (*turn_path(view[index]), *candidate.found.path)
+                index = candidate.ref.index
+                path = (*turn_path(view[index]), *candidate.ref.path)
                 view[index] = with_value(view[index], path, known.short)
         return view if self._links is None else self._links.note(messages, view)
 
@@ -213,12 +213,12 @@ class ViewLinks:
         """
         try:
             originals = [drop_short_form(message) for message in messages]
-            given = Trail.named(self._conversation)
+            known = Trail.named(self._conversation)
             if all(isinstance(original, Mapping) for original in originals):
                 for index, original in enumerate(originals):
-                    given.add(read_said(original, index=index))
-                given.look(self._store.get)
-            rendering = render_short_forms(originals, view, Trail.named(self._conversation), given)
+                    known.add(read_said(original, index=index))
+                known.look(self._store.get)
+            rendering = render_short_forms(originals, view, Trail.named(self._conversation), known)
             with self._lock:
                 fresh = {k: v for k, v in rendering.entries.items() if k not in self._written}
             if fresh:

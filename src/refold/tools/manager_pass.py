@@ -171,12 +171,12 @@ class Pass:
         """Show *short* from now on; tell whether that is a change."""
         if not self.in_place:
             return one.short != short
-        message = self.messages[one.found.index]
+        message = self.messages[one.ref.index]
         with self.lock:
-            so_far = read_short_form(message, one.found)
+            so_far = read_short_form(message, one.ref)
             if so_far is not None and (one.target is None or so_far == short):
                 return False
-            write_short_form(message, one.found, short)
+            write_short_form(message, one.ref, short)
             return True
 
     def _log(self, item: ItemReport) -> None:
@@ -198,15 +198,15 @@ class Pass:
 
 def _unchanged(one: Candidate) -> ItemReport:
     """Report a text that stays as it is, or was not reached."""
-    found = one.found
+    ref = one.ref
     return ItemReport(
-        index=found.index,
-        place=found.place,
-        tool=found.tool if isinstance(found, ToolResultRef) else "",
+        index=ref.index,
+        place=ref.place,
+        tool=ref.tool if isinstance(ref, ToolResultRef) else "",
         status="skipped" if one.skip else "deferred",
         reason=one.skip or "cancelled",
-        chars_before=len(found.text),
-        chars_after=len(found.text),
-        tokens_before=one.shown_tokens,
-        tokens_after=one.shown_tokens,
+        chars_before=len(ref.text),
+        chars_after=len(ref.text),
+        tokens_before=one.tokens_now,
+        tokens_after=one.tokens_now,
     )

@@ -111,22 +111,22 @@ def texts_of(turns: Sequence[Reading]) -> list[TextRef]:
     return texts
 
 
-def read_short_form(message: Any, found: TextRef) -> str | None:
+def read_short_form(message: Any, ref: TextRef) -> str | None:
     """Return the short form of one text of *message*; `None` if it has none yet."""
     short = _short_form(turn_of(message))
     if short is None or isinstance(short, str):
         return short
-    value = _walk(short, found.path[1:])
-    return value if isinstance(value, str) and value != found.text else None
+    value = _walk(short, ref.path[1:])
+    return value if isinstance(value, str) and value != ref.text else None
 
 
-def write_short_form(message: Any, found: TextRef, short: str) -> None:
+def write_short_form(message: Any, ref: TextRef, short: str) -> None:
     """Put *short* into the short form of *message*; its content stays as it is."""
     turn = turn_of(message)
-    name = str(found.path[0])
+    name = str(ref.path[0])
     so_far = _short_form(turn)
     whole = {name: get(turn, name) if so_far is None else so_far}
-    set_field(turn, _FIELD, with_value(whole, found.path, short)[name])
+    set_field(turn, _FIELD, with_value(whole, ref.path, short)[name])
 
 
 def apply_short_form(message: Any) -> Any:

@@ -73,7 +73,7 @@ class Shortener:
             if short is None and item.status not in ("failed", "rejected"):
                 short = await asyncio.to_thread(self._fold, one, packed)
             if short is not None and self.text_store is not None:
-                await asyncio.to_thread(self.text_store.keep, one.found.text)
+                await asyncio.to_thread(self.text_store.keep, one.ref.text)
         except Exception as error:  # noqa: BLE001 - stores and secret finders may be foreign
             return None, replace(item, status="failed", reason=describe_error(error))
         if short is not None:
@@ -85,7 +85,7 @@ class Shortener:
 
     def _pack(self, one: Candidate) -> str | None:
         """Return the text re-encoded without loss, if that saves enough."""
-        text = one.found.text
+        text = one.ref.text
         if self.text_store is not None:
             self.text_store.handle_of(text)  # asks the store, if anything does
         recoded = reencode(text, self.options.counter)
@@ -97,15 +97,15 @@ class Shortener:
         return packed is not None and self.options.counter(packed) <= min(most, one.target or most)
 
     def _saves(self, one: Candidate, short: str) -> bool:
-        most = int(one.shown_tokens * (1 - self.options.min_saving))
-        return len(short) < len(one.found.text) and self.options.counter(short) <= most
+        most = int(one.tokens_now * (1 - self.options.min_saving))
+        return len(short) < len(one.ref.text) and self.options.counter(short) <= most
 
     async def _ask(self, one: Candidate, item: ItemReport, deadline: float | None) -> Shortened:
         """Ask the model, if there is one that may be asked and if that pays."""
         may_ask = one.policy == "model" and one.may_send and self._pays(one.tokens)
         if self.summarizer is None or not may_ask:
             return None, item
-        text, tally = one.found.text, Tally()
+        text, tally = one.ref.text, Tally()
         hide = partial(hide_secrets, find=self.options.find_secrets or find_secrets)
         context = await asyncio.to_thread(describe, one, hide)
         is_free = self.options.prompt != DEFAULT_COMPRESSION_PROMPT
@@ -134,7 +134,7 @@ class Shortener:
         whys = [*tally.failures, *dict.fromkeys(f"{r.check}: {r.why}" for r in tally.refused)]
         if answer is not None:
             words = summarized_from(one.tokens, "tokens")
-            short = show_short(answer, one.found.text, words, self.text_store)
+            short = show_short(answer, one.ref.text, words, self.text_store)
             if self._saves(one, short):
                 return short, replace(item, by="model", reason="; ".join(whys))
             whys.append("it saves too little")
@@ -157,7 +157,7 @@ class Shortener:
         Of JSON an excerpt would lose records and fields, which a model is told to preserve; only
         a policy that asks for excerpts gets one.
         """
-        text, count = one.found.text, self.options.counter
+        text, count = one.ref.text, self.options.counter
         most = one.target or int(_EXCERPT_SHARE * one.tokens)
         keeps_fields = one.policy == "model" and is_json(text)
         is_short = packed is not None and count(packed) <= most
@@ -174,18 +174,18 @@ def build_summarizer(
     generate: Generate | None, model: object, summarizer: object, options: ManagerOptions
 ) -> Summarizer | None:
     """Make a summarizer of the one that is given: a name is looked up; around it what all get."""
-    given = [value for value in (generate, model, summarizer) if value is not None]
-    if len(given) > 1:
+    models = [value for value in (generate, model, summarizer) if value is not None]
+    if len(models) > 1:
         raise ConfigError("give generate, model or summarizer, only one of them")
-    if not given:
+    if not models:
         return None
     if generate is not None:
         asked: Summarizer = GenerateSummarizer(generate, options.prompt)
-    elif isinstance(given[0], str):
+    elif isinstance(models[0], str):
         is_default = options.prompt == DEFAULT_COMPRESSION_PROMPT
-        asked = resolve_summarizer(given[0], system_prompt="" if is_default else options.prompt)
+        asked = resolve_summarizer(models[0], system_prompt="" if is_default else options.prompt)
     else:
-        asked = as_summarizer(given[0])
+        asked = as_summarizer(models[0])
     return wrap_summarizer(
         Watched(asked),
         cache=options.cache,
@@ -212,7 +212,7 @@ class Watched:
         if calls is not None:
             calls[0] += 1
         answer = await self._inner.summarize(request)
-        found = _TOOL_CALL.match(answer.text)
-        if found is not None and found[0].strip() not in request.text:
+        call = _TOOL_CALL.match(answer.text)
+        if call is not None and call[0].strip() not in request.text:
             raise ToolCallError("the model answered with a tool call", answer.usage)
         return answer

@@ -91,8 +91,8 @@ def show_short(short: str, text: str, words: str, text_store: TextStore | None) 
 
     That is *words* on how much is left out, and where there is a store the handle of the whole.
     """
-    said = note(words, "" if text_store is None else text_store.handle_of(text))
-    return annotate_json(short, said) if said and is_json(short) else annotate(short, said)
+    mark = note(words, "" if text_store is None else text_store.handle_of(text))
+    return annotate_json(short, mark) if mark and is_json(short) else annotate(short, mark)
 
 
 def _entry(text: str) -> dict[str, Any]:

@@ -64,6 +64,15 @@ def test_of_prose_addresses_stay() -> None:
     assert "https://b.test/two?x=1" in short
 
 
+def test_sentences_are_whole() -> None:
+    never = "If the valve is open, do not start the pump, whatever the display says."
+    dull = "The crew moved along the quay, as usual, and went on, slowly, with the work. "
+    text = dull * 9 + never + " " + dull * 9
+    short = fold_text(text, estimate_tokens(text) // 4, estimate_tokens)
+    assert short is not None
+    assert {line.removeprefix("… ") for line in short.split("\n")} == {never, dull.strip()}
+
+
 @pytest.mark.parametrize("text", ["", "ok", "A sentence of a few words.", "[]"])
 def test_what_is_short_has_no_shorter_form(text: str) -> None:
     assert fold_text(text, 10, estimate_tokens) is None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from refold.fold.fold import Folder
@@ -14,16 +15,19 @@ from refold.scan.tokens.estimate import estimate_tokens
 
 _AROUND: Final = MESSAGE_OVERHEAD + 12
 """Tokens of a message, and of the mark of an excerpt, which is left out here."""
+_END: Final = re.compile(r"(?<=[.!?])[ \t]++(?=\S)|(?<=[。！？])(?=[^\s。！？])")
+"""Between two sentences."""
 
 
 def fold_text(text: str, max_tokens: int, count: TokenCounter) -> str | None:
     """Return the pieces of *text* that are worth most, in about *max_tokens*.
 
-    Where others are missing stands a sign. `None` if nothing is shown, or nothing saved.
+    Where others are missing stands a sign, and sentences of prose stand on lines of their own.
+    `None` if nothing is shown, or nothing saved.
     """
-    # Prose has no lines to choose from, but sentences, as people write them.
-    role = "assistant" if kind_of(text) == "prose" else "tool"
-    message = load([{"role": role, "content": text, "id": "text"}])
+    # Prose has no lines to choose from, but sentences.
+    lines = _END.sub("\n", text) if kind_of(text) == "prose" else text
+    message = load([{"role": "tool", "content": lines, "id": "text"}])
     most = max_tokens + _AROUND
     (fold,) = Folder(message, {}, CountedTexts(count, estimate_tokens)).fold(most, most)
     short = body_of(fold.texts.get(0, ""))

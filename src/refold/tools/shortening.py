@@ -33,6 +33,8 @@ _ENOUGH: Final = 0.5
 """A lossless form of at most this share of the tokens is good enough: no model is asked."""
 _EXCERPT_SHARE: Final = 0.4
 """The share of a text's tokens that its excerpt may take."""
+_EXCERPT_LEAST: Final = 60
+"""Tokens of an excerpt of a short text: two or three sentences, since one says little. A guess."""
 _ANSWER_SHARE: Final = 0.4
 """How much of a text its summary is expected to take. Like the two below a guess that only decides
 whether asking pays: too high asks too seldom, too low pays for what is not used often enough."""
@@ -158,7 +160,7 @@ class Shortener:
         a policy that asks for excerpts gets one.
         """
         text, count = one.ref.text, self.options.counter
-        most = one.target or int(_EXCERPT_SHARE * one.tokens)
+        most = one.target or max(_EXCERPT_LEAST, int(_EXCERPT_SHARE * one.tokens))
         keeps_fields = one.policy == "model" and is_json(text)
         is_short = packed is not None and count(packed) <= most
         if one.policy != "lossless" and not keeps_fields and not is_short:

@@ -40,7 +40,6 @@ GROUPS: Final[Mapping[str, Sequence[str]]] = {
         "refold.PreservePattern",
         "refold.classic.detectors.Detector",
         "refold.codecs.Codec",
-        "refold.kinds.Kind",
     ),
     "Results": (
         "refold.Result",

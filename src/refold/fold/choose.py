@@ -24,7 +24,7 @@ _WEIGHT: Final = {
     Grade.FAILED: 4.0,
 }
 _HEADS: Final = frozenset((Grade.HEAD, Grade.ACT))
-_STALE: Final = 0.3
+_STALE: Final = 0.8
 """What is worth less because a file was read again or written since."""
 _SPOKEN: Final = 1.2
 _RECENT: Final = 4.0
@@ -126,6 +126,8 @@ class Choice:
     def reason(self, n: int) -> str:
         """Return why a piece was chosen; of one for its worth, the values or words in it."""
         why = self.why.get(n, _WORTH)
+        if why in (_WORTH, "line") and self.pieces[n].grade >= Grade.ERROR:
+            return "error"
         if why != _WORTH:
             return why
         best = sorted(self.pieces[n].items, key=lambda row: (-self._worth[row], row))

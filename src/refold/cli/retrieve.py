@@ -57,7 +57,7 @@ def command(
     out: str | None,
     quiet: bool,
 ) -> int:
-    """Fetch the whole text behind a handle such as #kdbfq, or what fits a --query."""
+    """Fetch the text behind a handle, or search all that was said."""
     if query and file:
         raise click.UsageError("give a HANDLE or a --query, not both")
     if query:

@@ -36,6 +36,7 @@ from refold.stores.base import Store
 T = TypeVar("T")
 
 _MAX_MESSAGES: Final = 10
+"""As many as sliding windows of other libraries keep unless told otherwise."""
 _NOT_USED: Final[Mapping[str, str]] = {
     "token_budget": "the budget is the window; give context_limit or reserve_output_tokens",
     "compression_threshold": "nothing is done up to high_water, which is a share of the window",

@@ -297,12 +297,6 @@ def test_what_cannot_be_set_is_said(message: object) -> None:
         set_field(message, "compressed_content", "short")
 
 
-@pytest.mark.parametrize("bad", ["text", {"role": "user"}, None, 3])
-def test_messages_must_be_a_list(bad: Any) -> None:
-    with pytest.raises(MessageError, match="messages: must be a list"):
-        find_texts(bad)
-
-
 @pytest.mark.parametrize("bad", ["text", None, 3, ["x"]])
 def test_a_message_must_have_fields(bad: Any) -> None:
     with pytest.raises(MessageError, match=r"messages\[1\]"):

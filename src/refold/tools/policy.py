@@ -151,12 +151,17 @@ class ManagerOptions:
     clock: Callable[[], float] = time.monotonic
 
     def __post_init__(self) -> None:
+        if not isinstance(self.policies, Policies):  # a plain mapping will do
+            object.__setattr__(self, "policies", Policies(self.policies))
         optional = {option.name for option in fields(self) if option.default is None}
         for check, names in _CHECKS.items():
             for name in names.split():
                 value = getattr(self, name)
                 if value is not None or name not in optional:
                     check(name, value)
+        is_prompt = isinstance(self.prompt, str) and self.prompt.strip() != ""
+        _need("prompt", is_prompt, "a text that is not empty")
+        _need("cache_version", isinstance(self.cache_version, str), "a text")
         _need("cache", isinstance(self.cache, Cache | None), "an object with put() and get()")
         _need("min_saving", self.min_saving < 1, "below 1: nothing saves everything")
         if self.store is not None:
@@ -166,9 +171,7 @@ class ManagerOptions:
     def of(cls, choices: Mapping[str, Any]) -> Self:
         """Make options from keywords, naming the nearest option when one is unknown."""
         check_names(choices, [option.name for option in fields(cls)])
-        policies = choices.get("policies", Policies())
-        policies = policies if isinstance(policies, Policies) else Policies(policies)
-        return cls(**{**choices, "policies": policies})
+        return cls(**choices)
 
 
 class ManagerChoices(TypedDict, total=False):
@@ -206,14 +209,6 @@ def _need(name: str, holds: bool, what: str) -> None:
         raise ConfigError(f"{name} must be {what}")
 
 
-def _check_text(name: str, value: object) -> None:
-    _need(name, isinstance(value, str), f"a text, got {value!r}")
-
-
-def _check_prompt(name: str, value: object) -> None:
-    _need(name, isinstance(value, str) and value.strip() != "", "a text that is not empty")
-
-
 def _check_limit(name: str, value: object) -> None:
     if not isinstance(value, Limiter):
         check_whole(name, value, least=1)
@@ -231,8 +226,6 @@ _CHECKS: Final[Mapping[Callable[[str, object], None], str]] = {
     check_number: "expected_uses price_factor cool_down_seconds pass_seconds price_per_million",
     check_positive: "call_seconds",
     check_name: "conversation",
-    _check_prompt: "prompt",
-    _check_text: "cache_version",
     _check_limit: "max_concurrent",
     _check_function: "find_secrets counter on_event clock",
 }

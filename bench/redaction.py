@@ -26,7 +26,7 @@ from table import draw
 ROOT: Final = Path(__file__).parents[1]
 DATA: Final = ROOT.parent / "shared" / "data"
 FIXTURES: Final = ROOT / "tests" / "scan" / "fixtures"
-MAX_LEAKED: Final = 0.06
+MAX_LEAKED: Final = 0.04
 MAX_FALSE: Final = 0.005
 _MARKS: Final = re.compile("([\u27e6\u27e7])")
 

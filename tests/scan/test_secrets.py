@@ -25,7 +25,7 @@ def leaks(case: SecretCase) -> list[str]:
 
 def test_nearly_every_secret_is_found() -> None:
     """Those of the first fixture were looked at when the table was made, the others were not."""
-    for cases, allowed in ((CASES, 0.03), (HELD_OUT, 0.06)):
+    for cases, allowed in ((CASES, 0.03), (HELD_OUT, 0.04)):
         leaked = [(case.label, leak) for case in cases for leak in leaks(case)]
         assert len(leaked) <= allowed * sum(len(case.spans) for case in cases), leaked
 

@@ -69,7 +69,11 @@ def read_rows(heading: str) -> Iterator[tuple[str, str]]:
 
 
 PLACES: Final = tuple(
-    (word, re.compile(row.removeprefix("?").strip().replace("ARG", _ARGUMENT)), row[0] == "?")
+    (
+        word.strip('"'),
+        re.compile(row.removeprefix("?").strip().replace("ARG", _ARGUMENT)),
+        row[0] == "?",
+    )
     for word, row in read_rows("places")
 )
 """A word that every text with a match has, a pattern, and whether chance made the value."""

@@ -81,7 +81,6 @@ CHOSEN: dict[str, Any] = {
     "pass_seconds": 1.0,
     "detectors": [],
     "codecs": [],
-    "kinds": [],
     "rules": [],
 }
 USED_BY_ALL: dict[str, Any] = {
@@ -107,7 +106,7 @@ USED_BY_ALL: dict[str, Any] = {
 def test_every_choice_is_told_apart() -> None:
     assert CHOSEN.keys() == USED_BY.keys()
     models = {"summarizer", "on_event", "pass_seconds"}
-    helpers = models | {"detectors", "codecs", "kinds", "rules"}
+    helpers = models | {"detectors", "codecs", "rules"}
     options = {field.name for field in fields(Options)}
     assert options == (CHOSEN.keys() - helpers) | USED_BY_ALL.keys() | {"profile"}
 

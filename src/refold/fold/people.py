@@ -21,7 +21,8 @@ _SHORT: Final = 12
 _LONG: Final = 300
 """Words of what is typed in any form, and of what nobody types for one turn."""
 _PLAIN_SHARE: Final = 0.55
-"""Of the words of prose, so many are letters only."""
+_NUMBER_SHARE: Final = 0.25
+"""Of the words of prose, so many are letters only, and no more have digits."""
 _WILL: Final = re.compile(
     r"(?i)\b(?:don['’]?t|do not|never|only|must|not want|without|instead|rather|should|stop|no,"
     r"|always|please|need|want|wrong|actually)\b|\?|不|别|要|请|ない|てください"
@@ -52,13 +53,16 @@ def is_typed(text: str) -> bool:
     words = text.split()
     if len(words) <= _SHORT and "\n" not in text.strip():
         return not text.lstrip().startswith(("<", "/", "[", "{"))
-    return len(words) < _LONG and _plain(words) > _PLAIN_SHARE * len(words)
+    return len(words) < _LONG and is_prose(text)
 
 
 def is_prose(text: str) -> bool:
-    """Tell whether *text* is mostly plain words."""
+    """Tell whether *text* is mostly plain words, and no data."""
     words = text.split()
-    return bool(words) and _plain(words) >= _PLAIN_SHARE * len(words)
+    if not words or text.lstrip().startswith(("{", "[")):
+        return False
+    numbers = sum(1 for word in words if any(map(str.isdigit, word)))
+    return _plain(words) >= _PLAIN_SHARE * len(words) and numbers <= _NUMBER_SHARE * len(words)
 
 
 def _plain(words: list[str]) -> int:

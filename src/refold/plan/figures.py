@@ -77,6 +77,8 @@ def _count_messages(plan: Plan) -> dict[str, Any]:
     for fold in plan:
         for row in fold.outcomes:
             fate = tuple([(outcome.action, outcome.reason) for outcome in row])
+            if fold.is_stripped:
+                fate = (*fate, ("clipped", "thinking"))
             fates[fate] = fates.get(fate, 0) + 1
     counts: Counter[str] = Counter()
     for fate, count in fates.items():

@@ -146,6 +146,31 @@ def test_a_copy_of_what_is_there_is_not_doubtful() -> None:
     assert again.messages == back.messages
 
 
+def test_a_copy_of_what_is_behind_another_stand_in_is_text() -> None:
+    """Both are known by their ids; one stands for a part of what the other one stands for."""
+    store, messages = MemoryStore(), [{"id": f"m{n}", **m} for n, m in enumerate(talk(6))]
+    first = fold(messages, store, conversation="desk")
+    second = fold(first, store, conversation="desk", token_budget=60, min_recency_window=0)
+    assert len(second) < len(first)
+    inner = next(m for m in first[1:] if m["id"] not in {shown["id"] for shown in second})
+    for role in ("user", "assistant"):
+        view = [{"role": "user", "content": "Before."}, *second, {**inner, "role": role}]
+        back = uncompress(view, store, conversation="desk")
+        assert back.messages == [view[0], *messages, view[-1]]
+
+
+def test_what_was_said_twice_hides_no_stand_in_of_an_edited_view() -> None:
+    store = MemoryStore()
+    same = {"role": "user", "content": f"Go on, please. {LONG * 3}"}
+    messages = [*talk(3), same, *talk(3), same]
+    view = compress(
+        messages, store=store, conversation="desk", token_budget=150, dedup=False, recency_window=0
+    ).messages
+    edited = [{"role": "user", "content": "Before."}, *view]
+    back = uncompress(edited, store, conversation="desk", edited=True)
+    assert back.messages == [edited[0], *messages]
+
+
 def test_a_result_has_its_originals_and_its_name_with_it() -> None:
     for name in (None, "desk"):
         result = compress(talk(4), recency_window=0, conversation=name)

@@ -6,7 +6,7 @@ that merely reads like a stand-in stays what it is. A stand-in comes back as a w
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from itertools import takewhile
 from typing import Any, Final, NamedTuple
@@ -246,19 +246,15 @@ def _find_edited(
     if not folds:
         return {}
     leaves.fetch(folds.values())
-    present, first = _present(items)
-    own: dict[str, set[str] | None] = {}
-    for fold in folds.values():
-        behind = None if fold in own else leaves.of(fold)
-        if behind and not any(key in present for key, _ in behind):
-            ids = (id_of(leaves.wires[key]) for key, _ in behind)
-            own[fold] = {id_ for id_ in ids if id_ is not None}
-        own.setdefault(fold, None)
+    behind = {fold: leaves.of(fold) or [] for fold in dict.fromkeys(folds.values())}
+    there = _there(item.wire for item in items if not item.said.is_marked)
     at: dict[int, str] = {}
-    for place, fold in folds.items():
-        ids_behind = own[fold]
-        if ids_behind is not None and all(first.get(id_, place) == place for id_ in ids_behind):
-            at[place], own[fold] = fold, None  # a second one is a copy
+    for place in sorted(folds, key=lambda place: (-len(behind[folds[place]]), place)):
+        fold = folds[place]
+        originals = behind.pop(fold, [])  # a second one is a copy
+        if originals and not _is_copy(originals, leaves, there):
+            there |= _there(leaves.wires[key] for key, _ in originals)
+            at[place] = fold
     return at
 
 
@@ -279,12 +275,9 @@ def _find_unknown(
     folds = {h: fold for h, key in keys.items() if isinstance(fold := found.get(key), str)}
     leaves = replace(leaves, missing={})  # what is missing of a copy is not missing here
     leaves.fetch(folds.values())
-    present = _present(items)[0] if folds else set[str]()
-    copied = {
-        handle
-        for handle, fold in folds.items()
-        if any(key in present for key, _ in leaves.of(fold) or ())
-    }
+    there = _there(one.wire for one in items if not one.said.is_marked) if folds else set[str]()
+    behind = {handle: leaves.of(fold) for handle, fold in folds.items()}
+    copied = {h for h, found in behind.items() if found and _is_copy(found, leaves, there)}
     return tuple(sorted({one.place for one in marked if copied.isdisjoint(_handles_in(one))}))
 
 
@@ -292,13 +285,21 @@ def _handles_in(item: _Item) -> list[str]:
     return find_handles(spell(item.wire))
 
 
-def _present(items: Sequence[_Item]) -> tuple[set[str], dict[str, int]]:
-    """Return the digests of all messages, and where each id stands first."""
-    ids: dict[str, int] = {}
-    for place, item in enumerate(items):
-        if (id_ := id_of(item.wire)) is not None:
-            ids.setdefault(id_, place)
-    return {digest(item.wire) for item in items}, ids
+def _there(wires: Iterable[Wire]) -> set[str]:
+    """Return what identifies these messages: their ids, and the digests of those without any."""
+    return {digest(wire) if (id_ := id_of(wire)) is None else f"id:{id_}" for wire in wires}
+
+
+def _is_copy(originals: Sequence[tuple[str, str]], leaves: _Leaves, there: Set[str]) -> bool:
+    """Tell whether what stands for *originals* is a copy, since they are *there*.
+
+    There is one message with an id; of those without, people say the same twice: half must be.
+    """
+    ids = [id_of(leaves.wires[key]) for key, _ in originals]
+    if any(id_ is not None and f"id:{id_}" in there for id_ in ids):
+        return True
+    bare = [key in there for (key, _), id_ in zip(originals, ids, strict=True) if id_ is None]
+    return bool(bare) and 2 * sum(bare) >= len(bare)
 
 
 def find_behind(trail: Trail, messages: Sequence[Message], source: Source) -> tuple[Message, ...]:

@@ -1,8 +1,8 @@
 """What a message says, by which a view is recognized: role, texts, calls and what they answer.
 
-Ids, metadata, names, media, thinking, marks of caches, unknown fields and the order of keys are not
-in it: so a view is still the same after a database or a provider has had it. It is read from the
-message alone, whatever stands around it.
+Metadata, names, media, thinking, marks of caches, unknown fields and the order of keys are not in
+it, nor ids but those of tags that show no handle: so a view is still the same after a database or a
+provider has had it. It is read from the message alone, whatever stands around it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from refold.messages.formats.base import Reading
 from refold.messages.message import Call, Message
 from refold.messages.provenance import ID_KEY, METADATA_KEY, name
 from refold.messages.wire import digest, digest_unordered, is_shallow, place_of, spell
-from refold.notation.recognize import has_tag
+from refold.notation.recognize import find_handles, has_tag
 
 _INSTRUCTIONS: Final = ("system", "developer")
 _SPOKEN: Final = (
@@ -73,11 +73,14 @@ def _read(wire: Mapping[str, Any], message: Message | None) -> Said:
             said += ("text", text) if part.call_id is None else ("result", str(part.call_id), text)
     for call in read.calls:
         said += ("call", str(call.id), str(call.name), _canonical(call))
-    is_marked = any(has_tag(part.text) for part in read.parts)
+    texts = [*(part.text for part in read.parts), *(call.spelled for call in read.calls)]
+    is_marked = any(map(has_tag, texts))
+    if is_marked and not any(map(find_handles, texts)):
+        said += ("id", str(wire.get(ID_KEY)))  # a tag without a handle may read like another one
     return Said(
         key=name("said", *said),
         is_instruction=read.role in _INSTRUCTIONS,
-        is_marked=is_marked or any(has_tag(call.spelled) for call in read.calls),
+        is_marked=is_marked,
         may_be_stripped=any(
             wire.get(key) == value and isinstance(wire.get(blocks), list)
             for key, value, blocks in _SPOKEN

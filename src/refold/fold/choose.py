@@ -8,8 +8,9 @@ from math import exp
 from typing import Final
 
 from refold.fold.asked import Question, belongings
+from refold.fold.lay_out import TASK_PART
 from refold.fold.people import forbids, is_prose, names_value, wills
-from refold.fold.pieces import Grade, Place, Reading, Room, Voice
+from refold.fold.pieces import Grade, Kind, Place, Reading, Room, Voice
 from refold.scan.items import Shape
 
 _WEIGHT: Final = {
@@ -35,12 +36,14 @@ _WHOLE_ITEM: Final = 0.35
 _LEAST: Final = 20_000
 """What a piece is worth without any item that counts, in millionths."""
 _WORTH: Final = "worth"
+_SCRAMBLE: Final = 48_271
+_PRIME: Final = 2_147_483_647
+"""Of Lehmer's generator: rows have the same chance wherever they stand."""
 _NAMED: Final = 3
 """So many items are named to say why a piece is shown."""
 _TYPED: Final = 0.2
 _WILLED: Final = 0.1
 _FORBIDDEN: Final = 0.05
-_TASK: Final = 0.15
 _EVIDENCE: Final = 0.1
 _PENDING: Final = 0.05
 _ANSWER: Final = 0.25
@@ -123,6 +126,11 @@ class Choice:
             self.why[m] = why if m == n else "heading"
         return budget - price
 
+    def _tie(self, n: int) -> int:
+        """Return what decides between equals: the later one; of the rows of a list, any."""
+        is_row = self.texts[self.pieces[n].text].kind is Kind.RECORDS
+        return n * _SCRAMBLE % _PRIME if is_row else -n
+
     def reason(self, n: int) -> str:
         """Return why a piece was chosen; of one for its worth, the values or words in it."""
         why = self.why.get(n, _WORTH)
@@ -143,16 +151,16 @@ class Choice:
 
     def spend(self, numbers: Iterable[int], budget: float, why: str) -> float:
         """Take the best of these pieces until the budget is spent; return what is left."""
-        heap = [(-self.gain(n), -n) for n in numbers if n not in self.taken]
+        heap = [(-self.gain(n), self._tie(n), n) for n in numbers if n not in self.taken]
         heapify(heap)
         while heap and budget > 3:
-            n = -heap[0][1]
+            _, tie, n = heap[0]
             if n in self.taken:
                 heappop(heap)
                 continue
             now = -self.gain(n)
             if len(heap) > 1 and min(heap[1:3])[0] < now:
-                heapreplace(heap, (now, -n))
+                heapreplace(heap, (now, tie, n))
                 continue
             heappop(heap)
             budget = self.take(n, budget, why)
@@ -194,7 +202,7 @@ def choose(choice: Choice, question: Question, left: float, room: Room, task: in
         choice.spend(open_, left, _WORTH)
         return
     if task >= 0:
-        most = max(0.0, min(left, _TASK * full))
+        most = max(0.0, min(left, TASK_PART * full))
         left -= most - _tell_task(choice, task, most)
     left = _tell_typed(choice, left, full, room.share)
     most = min(left, (_EVIDENCE if question.is_direct else _PENDING) * start)
@@ -227,12 +235,14 @@ def _tell_task(choice: Choice, task: int, left: float) -> float:
     """Of a task that is too long, show how it begins and what it forbids."""
     own = [n for n in choice.open if choice.texts[choice.pieces[n].text].message == task]
     bans = [n for n in own if _says(choice, n, forbids)]
-    most = left / 2
-    for n in own:
-        most = choice.take(n, most, "task")
-        if most < choice.pieces[n].cost:
+    for n in own[:1]:  # how it begins is worth twice the share, if it is one long sentence
+        left = choice.take(n, 2 * left, "task") - left
+    left = choice.spend(bans, left, "task")
+    for n in own[1:]:
+        if choice.pieces[n].cost > left:
             break
-    return choice.spend(bans, left / 2 + most, "task")
+        left = choice.take(n, left, "task")
+    return left
 
 
 def _says(choice: Choice, n: int, test: Callable[[str, int, int], bool]) -> bool:

@@ -13,7 +13,7 @@ from refold.fold.talk import find_clauses
 _GLUE: Final = {Voice.TOOL: 140, Voice.CALL: 300, Voice.USER: 200, Voice.ASSISTANT: 200}
 """Characters up to which lines or sentences are one piece; 60 to 220 make no difference."""
 _GLUE_TYPED: Final = 60
-_TINY_ROW: Final = 24
+_TINY_ROW: Final = 12
 """Rows share a piece only if both are shorter than this."""
 _LONGEST: Final = 480
 _LONGEST_ROW: Final = 1_200

@@ -17,6 +17,8 @@ from refold.messages.token_count import CountedTexts
 YIELDING: Final = ("first_task", "last_user_message")
 """Why messages stay whole while they fit, and are excerpted where they do not."""
 _TASK: Final = 0.33
+TASK_PART: Final = 0.15
+"""Of the room: how a longer task begins, and what it forbids."""
 _TASK_WIDE: Final = 0.5
 _SHORT_TASK: Final = 60
 """The share of the room that the task may take whole, and where half of everything fits; so many
@@ -121,7 +123,7 @@ def _place_question(
     layout: Layout, reading: Reading, left: float, room: Room
 ) -> tuple[float, float]:
     """Keep the user's last words, and the task unless it takes too much; return what both cost."""
-    users = [t.message for t in reading.texts if t.voice is Voice.USER and not is_insert(t.text)]
+    users = find_users(reading)
     if not users:
         return 0.0, 0.0
     task, question = users[0], users[-1]
@@ -149,7 +151,13 @@ def _place_question(
             spent = reading.whole[task]
         else:
             layout.task = task
+            spent = min(reading.whole[task], TASK_PART * max(0.0, left - used))
     return used, spent
+
+
+def find_users(reading: Reading) -> list[int]:
+    """Return the messages with words of the user's own; the first one is the task."""
+    return [t.message for t in reading.texts if t.voice is Voice.USER and not is_insert(t.text)]
 
 
 def _place_newest(

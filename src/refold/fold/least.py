@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from refold.fold.lay_out import YIELDING, Layout, keep_ties
+from refold.fold.lay_out import YIELDING, Layout, find_users, keep_ties
 from refold.fold.pieces import Place, Reading
 from refold.messages.blocks import find_blocks
 from refold.messages.untouchable import find_last_words
@@ -33,5 +33,6 @@ def lay_out_least(
         if places[message.index] is Place.DIGEST:
             places[message.index] = Place.EXCERPT
     layout = Layout(places, reasons, find_blocks(messages))
+    layout.task = next((n for n in find_users(reading)[:1] if places[n] is Place.DIGEST), -1)
     keep_ties(layout, messages)
     return layout

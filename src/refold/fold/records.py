@@ -110,8 +110,9 @@ def _read_cut(text: str, start: int, bad: int) -> tuple[Any, int]:
     if len(text) - bad > 200 or bad - start < 200:
         return None, start
     opened: list[str] = []
-    cut, is_string, i = 0, False, start
-    closing = ""
+    is_string, i = False, start
+    cut, closing = 0, ""  # after the last value of a list, or else of a record
+    is_item = False
     while i < bad:
         char = text[i]
         if is_string:
@@ -123,11 +124,11 @@ def _read_cut(text: str, start: int, bad: int) -> tuple[Any, int]:
             is_string = True
         elif char in "{[":
             opened.append(_CLOSE[char])
-        elif char in "}]":
-            if opened:
-                opened.pop()
-            cut, closing = i + 1, "".join(reversed(opened))
-        elif char == "," and opened:
+        elif char in "}]" and opened:
+            opened.pop()
+            if opened and opened[-1] == "]":
+                cut, closing, is_item = i + 1, "".join(reversed(opened)), True
+        elif char == "," and opened and not is_item:
             cut, closing = i, "".join(reversed(opened))
         i += 1
     if not cut:

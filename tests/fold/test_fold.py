@@ -1,0 +1,245 @@
+"""A budget shows what its reader needs first, in whole pieces, and never more for less."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from refold import compress, uncompress
+from refold.fold.cut import cut
+from refold.fold.pieces import Grade
+from refold.fold.rate import Index, rate
+from refold.fold.records import respell
+from refold.fold.texts import read
+from refold.messages.formats import load
+from refold.result import Result
+from tests.conversations import Conversation
+from tests.plan.runs import call, runs, source_code
+
+
+def words(text: str) -> int:
+    return len(text.split())
+
+
+def ledger(rows: int, first: int = 0) -> str:
+    data = [
+        {"id": f"K-{n}", "cargo": f"barrel {n * 7919 % 9973}", "state": "stored"}
+        for n in range(first, first + rows)
+    ]
+    return json.dumps(data)
+
+
+def shown(result: Result) -> str:
+    return json.dumps(result.messages, ensure_ascii=False)
+
+
+def fold(messages: Conversation, share: float) -> Result:
+    whole = compress(messages, counter=words, token_budget=10**9).tokens_before
+    budget = int(share * whole)
+    result = compress(messages, counter=words, token_budget=budget, conversation="quay")
+    back = uncompress(result.messages, result.verbatim, conversation="quay")
+    assert back.messages == messages
+    return result
+
+
+# pieces
+
+
+@settings(max_examples=25)
+@given(runs())
+def test_the_pieces_of_a_text_tile_it(messages: Conversation) -> None:
+    texts = read(load(messages), words)
+    pieces = cut(texts)
+    for number, text in enumerate(texts):
+        spans = [(piece.start, piece.end) for piece in pieces if piece.text == number]
+        assert "".join(text.text[start:end] for start, end in spans) == text.text
+        assert all(start < end for start, end in spans)
+
+
+def test_every_row_is_a_piece_and_the_first_one_is_like_the_others() -> None:
+    messages = [
+        {"role": "user", "content": "What is stored?"},
+        *call(1, "query", {}, ledger(30)),
+    ]
+    texts = read(load(messages), words)
+    pieces = [piece for piece in cut(texts) if texts[piece.text].heads]
+    header, *rows = pieces
+    assert len(rows) == 30
+    assert all(piece.head == 2 for piece in rows), "below one header"
+    text = texts[header.text].text
+    assert [text[p.start : p.end].count("|") for p in rows] == [2] * 30
+
+
+@pytest.mark.parametrize(
+    "around",
+    [
+        "{}",
+        "Output: {}",
+        "<returncode>0</returncode>\n<output>\n{}\n</output>",
+        "Some words before it.\n{}\nAnd after it.",
+    ],
+)
+def test_records_are_known_where_they_are(around: str) -> None:
+    messages = [
+        {"role": "user", "content": "What is stored?"},
+        *call(1, "query", {}, around.replace("{}", ledger(20))),
+    ]
+    text = read(load(messages), words)[-1].text
+    assert text.count("|barrel ") == 20
+    assert "returncode" not in text
+
+
+def test_what_was_cut_off_is_read_as_far_as_it_goes() -> None:
+    lines = respell(ledger(20)[:-30])
+    assert lines is not None
+    assert sum("|barrel " in line.text for line in lines) >= 18
+
+
+@given(st.text('[]{}:,"ab1\\n ', max_size=300))
+def test_any_text_can_be_read(text: str) -> None:
+    lines = respell(text)
+    assert lines is None or sum(len(line.text) + 1 for line in lines) < len(text) + 1
+
+
+def test_worths_are_whole_numbers() -> None:
+    messages = [{"role": "user", "content": "Read it."}, *call(1, "read", {}, source_code(1))]
+    texts = read(load(messages), words)
+    index = Index()
+    index.add(texts, cut(texts))
+    assert {type(worth) for worth in rate(index, texts, 0.3)} == {int}
+
+
+def test_lines_are_known_by_what_they_say() -> None:
+    output = "tests/test_a.py::test_a PASSED\n" * 9 + "FAILED tests/test_b.py::test_b - boom\n"
+    messages = [{"role": "user", "content": "Run it."}, *call(1, "run", {}, output)]
+    texts = read(load(messages), words)
+    grades = [piece.grade for piece in cut(texts) if piece.text == len(texts) - 1]
+    assert grades[-1] is Grade.FAILED
+    assert set(grades[:-1]) == {Grade.NOISE}
+
+
+# what comes first
+
+
+@pytest.mark.parametrize("named", [0, 2])
+@pytest.mark.parametrize("row", [0, 17, 39])
+def test_what_is_asked_is_shown_however_often_it_was_named(named: int, row: int) -> None:
+    messages: Conversation = [
+        {"role": "user", "content": "Read what is stored."},
+        *call(1, "query", {"quay": "north"}, ledger(40)),
+        *call(2, "query", {"quay": "south"}, ledger(40, 100)),
+    ]
+    for _ in range(named):
+        messages += [
+            {"role": "assistant", "content": f"I heard of K-{row} before."},
+            {"role": "user", "content": "Go on."},
+        ]
+    messages += [
+        {"role": "assistant", "content": "Done."},
+        {"role": "user", "content": f"What is in K-{row}?"},
+    ]
+    view = shown(fold(messages, 0.25))
+    assert f"K-{row}|barrel {row * 7919 % 9973}|" in view
+    assert "id|cargo|state" in view
+
+
+def test_rows_have_the_same_chance_wherever_they_stand() -> None:
+    kept = [0] * 20
+    for start in range(0, 400, 20):
+        messages = [
+            {"role": "user", "content": "Read what is stored."},
+            *call(1, "query", {}, ledger(20, start)),
+            {"role": "assistant", "content": "On to the next."},
+            *call(2, "read", {}, source_code(start)),
+            {"role": "user", "content": "And now?"},
+        ]
+        view = shown(fold(messages, 0.5))
+        for n in range(20):
+            kept[n] += f"K-{start + n}|" in view
+    ends = (kept[0] + kept[-1]) / 2
+    middle = sum(kept[5:15]) / 10
+    assert abs(ends - middle) <= 0.3 * 20
+
+
+def test_the_newest_result_is_whole_while_anything_older_can_go() -> None:
+    messages: Conversation = [{"role": "user", "content": "Fix the queue."}]
+    for n in range(8):
+        messages += call(n, "read", {"path": f"m{n}.py"}, source_code(n))
+    assert fold(messages, 0.3).messages[-1] == messages[-1]
+
+
+def test_what_people_forbid_stays() -> None:
+    messages: Conversation = [{"role": "user", "content": "Tidy up the harbour books."}]
+    for n in range(12):
+        messages += call(n, "read", {"path": f"m{n}.py"}, source_code(n))
+        messages.append({"role": "user", "content": f"Fine, page {n} reads well so far, thanks."})
+    messages[4:4] = [{"role": "user", "content": "But never touch the ledger of 1907, please."}]
+    assert "never touch the ledger of 1907" in shown(fold(messages, 0.15))
+
+
+def test_a_long_task_keeps_how_it_begins_and_what_it_forbids() -> None:
+    middle = " ".join(f"Then weigh barrel {n} and write it down." for n in range(60))
+    task = f"Weigh all barrels of the north quay. {middle} Do not open any of them."
+    messages: Conversation = [{"role": "user", "content": task}]
+    for n in range(4):
+        messages += call(n, "read", {"path": f"m{n}.py"}, source_code(n))
+    view = shown(fold(messages, 0.3))
+    assert "Weigh all barrels of the north quay." in view
+    assert "Do not open any of them." in view
+
+
+def test_the_newest_plan_is_whole() -> None:
+    plan = {"todos": [{"content": f"Paint boat {n} " + "blue " * 20, "id": n} for n in range(4)]}
+    messages: Conversation = [
+        {"role": "user", "content": "Paint the boats."},
+        *call(0, "TodoWrite", plan, "noted"),
+    ]
+    for n in range(1, 9):
+        messages += call(n, "read", {"path": f"m{n}.py"}, source_code(n))
+    view = shown(fold(messages, 0.5))
+    assert all(f"Paint boat {n}" in view for n in range(4))
+
+
+# promises
+
+
+@settings(max_examples=15)
+@given(runs(), st.integers(1, 12))
+def test_a_smaller_budget_never_gives_a_longer_view(messages: Conversation, steps: int) -> None:
+    whole = compress(messages, counter=words, token_budget=10**9).tokens_before
+    sizes = []
+    for step in range(1, steps + 1):
+        result = compress(
+            messages, counter=words, token_budget=whole * step // (steps + 1), conversation="quay"
+        )
+        if result.fits:
+            sizes.append((result.budget.token_budget if result.budget else 0, result.tokens_after))
+    assert all(size <= budget for budget, size in sizes)
+
+
+@settings(max_examples=15)
+@given(runs())
+def test_the_same_input_gives_the_same_bytes(messages: Conversation) -> None:
+    views = [shown(compress(messages, token_budget=200, conversation="quay")) for _ in range(2)]
+    assert views[0] == views[1]
+
+
+def test_a_digest_keeps_speakers_apart() -> None:
+    messages: Conversation = [{"role": "user", "content": "Count the gulls."}]
+    for n in range(10):
+        messages += [
+            {"role": "user", "content": f"There are {n + 40} at pier {n}."},
+            {"role": "assistant", "content": f"Pier {n} has {n + 40} gulls, I wrote it down."},
+            *call(n, "note", {"pier": n}, source_code(n)),
+        ]
+    digest = next(
+        str(m["content"])
+        for m in fold(messages, 0.3).messages
+        if "messages, shortened #" in str(m["content"])
+    )
+    for line in digest.split("\n"):
+        if line.startswith("There are"):
+            pytest.fail("words of the user without their speaker")

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from refold import FoldThresholds, MemoryStore, Session, compress, uncompress
+from refold import MemoryStore, Session, compress, uncompress
 from tests.conversations import SENTENCES, Conversation
 from tests.messages.formats.generated import bedrock, gemini
 

@@ -12,7 +12,6 @@ import pytest
 from refold import (
     ConfigError,
     ContextWindowManager,
-    FoldThresholds,
     MemoryStore,
     ScopedStore,
     SqliteStore,
@@ -92,8 +91,8 @@ def window(**choices: Any) -> ContextWindowManager:
 @pytest.mark.parametrize(
     ("make", "name"),
     [
-        (FoldThresholds, "high_water"),
-        (FoldThresholds, "growth"),
+        ("high_water"),
+        ("growth"),
         (lambda **c: ScopedStore(MemoryStore(), "a", **c), "ttl_seconds"),
         (lambda **c: SqliteStore("never.db", **c), "ttl_seconds"),
         (ToolCompressor, "max_bytes"),

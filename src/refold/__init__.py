@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from refold.api import Classification as Classification
     from refold.api import Compressor, acompress, classify, compress, uncompress
-    from refold.conversation import ContextWindowManager, FitResult, FoldThresholds, Session
+    from refold.conversation import ContextWindowManager, FitResult, Session
     from refold.conversation import SessionReport as SessionReport
     from refold.errors import (
         BudgetError,
@@ -69,7 +69,6 @@ _HOMES = {
     "Event": "refold.events",
     "FitResult": "refold.conversation.report",
     "FormatError": "refold.errors",
-    "FoldThresholds": "refold.conversation.limits",
     "MemoryStore": "refold.stores",
     "MessageError": "refold.errors",
     "ModelReport": "refold.result",
@@ -132,7 +131,6 @@ __all__ = [
     "ConfigError",
     "ContextWindowManager",
     "FitResult",
-    "FoldThresholds",
     "FormatError",
     "MemoryStore",
     "MessageError",

@@ -57,13 +57,8 @@ def classify(text: str) -> Classification:
 
 
 def _checked(options: Options) -> Options:
-    """Reject what has no effect, and what needs to know what was sent before."""
+    """Reject what has no effect."""
     check_effect(options)
-    if options.thinking == "append":
-        raise ConfigError(
-            'thinking="append" needs to know what was sent before: use a Session, '
-            'or choose thinking="strip"'
-        )
     return options
 
 

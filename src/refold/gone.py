@@ -21,6 +21,7 @@ GONE_OPTIONS: Final[Mapping[str, str]] = MappingProxyType(
         "price_per_million_input": "multiply usage.input_tokens of the report by your price",
         "price_per_million_output": "multiply usage.output_tokens of the report by your price",
         "recursive": "uncompress() unfolds everything, however often it was folded",
+        "thresholds": 'give a Session token_budget="auto", "careful" or a number',
         "summarizer_window_tokens": "texts that the model cannot take are shortened by the rules",
         "summary_format": "give llm, or a summarizer that writes the sections you want",
     }
@@ -28,6 +29,7 @@ GONE_OPTIONS: Final[Mapping[str, str]] = MappingProxyType(
 """Option → what to use instead, as the end of a sentence."""
 GONE_NAMES: Final[Mapping[str, str]] = MappingProxyType(
     {
+        "FoldThresholds": 'give a Session token_budget="auto", "careful" or a number',
         "FactSheet": "a fold shows what later turns will need, and the store has the rest",
         "RollingSummary": 'use ContextWindowManager(strategy="summarize")',
         "create_classifier": "give preserve_patterns or pins",

@@ -16,7 +16,7 @@ Depth = Literal["gentle", "moderate", "aggressive"]
 CompressionDepth = Literal["gentle", "moderate", "aggressive", "auto"]
 Profile = Literal["standard", "lossless", "classic"]
 BudgetStrategy = Literal["binary-search", "tiered"]
-ThinkingWay = Literal["auto", "append", "strip", "keep"]
+ThinkingWay = Literal["auto", "strip", "keep"]
 Pin = str | Callable[[Mapping[str, Any]], bool]
 """Selects messages: an id, `role:NAME`, or a predicate on the message."""
 Pattern = str | re.Pattern[str]
@@ -134,9 +134,7 @@ class Options:
     thinking: ThinkingWay = "auto"
     """What happens to a model's thinking after a message that changed, which the newest Claude
     models reject. `strip` removes it; `keep` leaves it, for callers who have the provider drop it.
-    `append`, for a `Session` only, never changes what was sent: a tool result is shortened before
-    it is first sent, or not at all. `auto` does nothing if `model` is known not to check; else it
-    strips, and a `Session` appends as long as its budget allows."""
+    `auto` strips unless `model` is known not to check."""
     format: str = "auto"
     """The format of the messages; `auto` recognizes it."""
     model: str | None = None
@@ -206,7 +204,7 @@ class Choices(TypedDict, total=False):
     contradiction_topic_threshold: float
     embed_summary_id: bool
     compression_depth: CompressionDepth
-    token_budget: int | None
+    token_budget: int | str | None
     budget_strategy: BudgetStrategy
     min_recency_window: int
     force_converge: bool

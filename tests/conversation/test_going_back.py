@@ -63,7 +63,7 @@ def test_a_fork_goes_its_own_way() -> None:
 
 
 def test_a_fork_of_a_session_that_has_gone_back_knows_what_was_sent() -> None:
-    session = viewed(long_talk(), thinking="append", token_budget=4_000)
+    session = viewed(long_talk(), token_budget=4_000)
     session.truncate(5)
     assert spelled(session.fork().view()) == spelled(session.view()) == spelled(session.messages)
 

@@ -206,8 +206,8 @@ def saved() -> tuple[dict[str, Any], str]:
     lists = store.get([*state["messages"], *state["verbatim"]])
     names = [name for part in lists.values() for name in part]
     digests = [name if isinstance(name, str) else name[1] for name in names]
-    shared = [item["shared"]["name"] for item in state["items"] if "shared" in item]
-    return {**store.get([*digests, *shared]), **lists, key: state}, key
+    changed = [item[3] for item in state["view"]["items"] if item[3]]
+    return {**store.get([*digests, *changed]), **lists, key: state}, key
 
 
 def test_whatever_is_changed_is_an_error_that_says_where() -> None:

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from refold import ConfigError, FoldThresholds, MemoryStore, SqliteStore, StoreError, uncompress
+from refold import ConfigError, MemoryStore, SqliteStore, StoreError, uncompress
 from refold.messages.wire import digest
 from refold.stores.base import Store
 from tests.classic import Session
@@ -107,9 +107,7 @@ def test_originals_come_back_after_resuming(kind: str) -> None:
 
 def test_everything_about_it_is_saved() -> None:
     store = MemoryStore()
-    thresholds = FoldThresholds(high_water=0.8, low_water=0.5, min_gain=0.05, growth=0.25)
     session = Session(
-        thresholds=thresholds,
         recency_window=2,
         preserve=("system", "tool"),
         preserve_patterns=[(re.compile("lamp", re.I), "lamps")],
@@ -120,7 +118,6 @@ def test_everything_about_it_is_saved() -> None:
     session.extend(talk(5))
     session.view()
     again = Session.resume(session.save(store), store)
-    assert again.thresholds == thresholds
     assert again.options == session.options
     assert again.options.preserve_patterns[0].pattern.flags & re.I
 
@@ -203,7 +200,7 @@ def test_missing_messages_are_an_error() -> None:
         Session.resume(key, poor)
 
 
-@pytest.mark.parametrize("facts", [{}, {"options": 3}, {"messages": [["x"]]}, {"items": [3]}])
+@pytest.mark.parametrize("facts", [{}, {"options": 3}, {"messages": [["x"]]}, {"view": {"items": [3]}}])
 def test_what_is_no_session_is_an_error_even_if_it_is_named_rightly(facts: dict[str, Any]) -> None:
     store = MemoryStore()
     session = Session()
@@ -276,12 +273,3 @@ def test_what_asking_has_cost_adds_up() -> None:
     again.view()
     assert again.report.model is not None
     assert again.report.model.calls > spent.calls
-
-
-def test_marks_may_change_when_a_session_goes_on() -> None:
-    store = MemoryStore()
-    key = Session(token_budget=300, thresholds=FoldThresholds(high_water=0.7)).save(store)
-    assert Session.resume(key, store).thresholds == FoldThresholds(high_water=0.7)
-    assert Session.resume(
-        key, store, thresholds=FoldThresholds(high_water=0.8)
-    ).thresholds == FoldThresholds(high_water=0.8)

@@ -15,7 +15,6 @@ from refold import (
     BudgetError,
     CalibratedCounter,
     ConfigError,
-    FoldThresholds,
     MemoryStore,
     MessageError,
     uncompress,
@@ -25,7 +24,6 @@ from tests.conversation.driving import (
     PROSE,
     Step,
     assert_whole,
-    long_talk,
     session_options,
     steps,
 )
@@ -59,30 +57,6 @@ def talk(count: int, start: int = 0) -> Conversation:
 
 
 # a fresh session is a compression
-
-_AS_IN_SESSIONS = {"keep_duplicate": "first"}
-"""What a session chooses for itself; the other profiles never refer to what comes later."""
-
-TO_THE_BRIM = FoldThresholds(high_water=1.0, low_water=1.0)
-"""A view that is folded takes all of its budget, as what `compress` gives does."""
-
-
-@quick
-@given(st.one_of(cut_short(), long_talk()), options(), st.sampled_from((None, 0, 60, 300, 1_000)))
-def test_a_fresh_session_shows_what_compress_gives(
-    messages: Conversation, chosen: dict[str, Any], budget: int | None
-) -> None:
-    chosen = {**_AS_IN_SESSIONS, **chosen} if "profile" not in chosen else chosen
-    chosen["token_budget"] = budget
-    chosen["thinking"] = "keep"  # only a session doubts in which form thinking was sent before
-    result = compress(messages, **chosen)
-    session = Session(**chosen, thresholds=TO_THE_BRIM)
-    session.extend(messages)
-    assert spelled(session.view()) == spelled(result.messages)
-    assert session.verbatim == result.verbatim
-    assert session.report.tokens == result.tokens_after
-    assert session.report.tokens_unfolded == result.tokens_before
-    assert session.report.budget == result.budget
 
 
 def test_a_session_keeps_the_first_copy_whatever_is_chosen() -> None:
@@ -430,35 +404,6 @@ def _assert_same(got: Conversation, wanted: Conversation) -> None:
 # triggers
 
 
-def test_without_a_budget_the_tail_folds_when_it_has_grown() -> None:
-    session = Session(counter=words, recency_window=2)
-    session.extend(talk(10))
-    session.view()
-    assert session.report.folds == 1
-    sizes = []
-    for n in range(10, 60):
-        session.extend(talk(1, n))
-        session.view()
-        sizes.append(session.report.folds)
-    assert sizes[0] == 1
-    assert sizes[-1] >= 2
-    assert sizes == sorted(sizes)
-    assert sizes[-1] < 12  # not at every turn
-
-
-def test_a_tail_fold_leaves_what_is_settled_alone() -> None:
-    session = Session(counter=words, recency_window=2)
-    session.extend(talk(10))
-    before = copy.deepcopy(session.view())
-    folds, n = session.report.folds, 10
-    while session.report.folds == folds:
-        session.extend(talk(1, n))
-        view = session.view()
-        n += 1
-    assert session.report.first_changed == 8
-    assert spelled(view[:8]) == spelled(before[:8])
-
-
 def test_a_budget_folds_at_the_trigger_and_lands_lower() -> None:
     session = Session(counter=words, token_budget=3_000)
     n = 0
@@ -543,35 +488,6 @@ def test_a_budget_that_is_none_is_refused(budget: Any) -> None:
 
 
 # marks
-
-
-def test_marks_have_defaults_and_limits() -> None:
-    assert FoldThresholds() == FoldThresholds(
-        high_water=0.9, low_water=0.5, min_gain=0.1, growth=0.5
-    )
-    FoldThresholds(high_water=1, low_water=1, min_gain=0, growth=1)
-
-
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        {"high_water": 0},
-        {"high_water": 1.1},
-        {"low_water": 0},
-        {"low_water": 0.95},
-        {"low_water": -0.1},
-        {"high_water": 0.4},
-        {"min_gain": -0.1},
-        {"min_gain": 1.5},
-        {"growth": -1},
-        {"growth": 2},
-        {"growth": float("nan")},
-        {"high_water": float("nan")},
-    ],
-)
-def test_marks_that_can_never_work_are_refused(wrong: dict[str, float]) -> None:
-    with pytest.raises(ConfigError, match=next(iter(wrong))):
-        FoldThresholds(**wrong)
 
 
 def test_unknown_options_are_refused() -> None:

@@ -34,7 +34,7 @@ def log(number: int) -> str:
 
 def test_what_was_written_is_not_written_again() -> None:
     store = Noting()
-    session = Session(store=store, thinking="append")
+    session = Session(store=store)
     session.append({"role": "user", "content": "What is in the logs?"})
     for number in range(6):
         session.extend(call(number, "read_log", {"n": number}, log(number)))
@@ -44,7 +44,7 @@ def test_what_was_written_is_not_written_again() -> None:
 
 def test_it_is_the_view_that_is_written_at_once() -> None:
     store = MemoryStore()
-    session = Session(store=store, thinking="append", conversation="c")
+    session = Session(store=store, conversation="c")
     given: list[dict[str, Any]] = [{"role": "user", "content": "What is in the logs?"}]
     session.extend(given)
     for number in range(6):
@@ -56,7 +56,7 @@ def test_it_is_the_view_that_is_written_at_once() -> None:
     view = session.view()
     assert view != given
     assert list(uncompress(view, store=store, conversation="c").messages) == given
-    again = Session(store=MemoryStore(), thinking="append", conversation="c")
+    again = Session(store=MemoryStore(), conversation="c")
     again.extend(given[:1])
     for number in range(3):
         again.extend(given[1 + 4 * number : 5 + 4 * number])

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from refold import FoldThresholds, MemoryStore, Session, compress, uncompress
+from refold import MemoryStore, Session, compress, uncompress
 from refold.codecs.rereads import apply_changes
 from refold.errors import FormatError
 from tests.conversation.driving import Step, assert_whole, long_talk, steps

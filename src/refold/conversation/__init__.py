@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from refold.conversation.limits import Available, FoldThresholds, available_tokens, count_tools
+    from refold.conversation.limits import Available, available_tokens, count_tools
     from refold.conversation.models import DEFAULT_REGISTRY, Window, WindowRegistry, window_of
     from refold.conversation.overflow import Overflow, asend_fitting, parse_overflow, send_fitting
     from refold.conversation.report import FitResult, SessionReport
@@ -18,7 +18,6 @@ _HOMES = {
     "Available": "limits",
     "ContextWindowManager": "window",
     "FitResult": "report",
-    "FoldThresholds": "limits",
     "Overflow": "overflow",
     "Session": "session",
     "SessionReport": "report",
@@ -52,7 +51,6 @@ __all__ = [
     "Available",
     "ContextWindowManager",
     "FitResult",
-    "FoldThresholds",
     "Overflow",
     "Session",
     "SessionReport",

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from refold.checks import check_number, check_share, check_whole
+from refold.checks import check_number, check_whole
 from refold.errors import ConfigError
 from refold.scan.tokens.choose import is_estimate
 from refold.scan.tokens.counter import ForgivingCounter, TokenCounter
@@ -181,29 +181,6 @@ def find_window(
         return default, None
     window = registry.window_of(model)
     return window.context_tokens, window.max_input_tokens
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FoldThresholds:
-    """When a session folds, and how far: high and low water, as shares of the token budget."""
-
-    high_water: float = 0.9
-    """Fold when the view has grown to this share of the budget."""
-    low_water: float = 0.5
-    """Fold down to this share, so that the next fold is far off."""
-    min_gain: float = 0.1
-    """Do not fold for less than this share of the budget, unless it must be."""
-    growth: float = 0.5
-    """Without a budget: fold when the unfolded tail has grown to this share of the view."""
-
-    def __post_init__(self) -> None:
-        for name in ("high_water", "low_water", "min_gain", "growth"):
-            check_share(name, getattr(self, name))
-        if not 0 < self.low_water <= self.high_water:
-            raise ConfigError(
-                "low_water must be above 0 and at most high_water, "
-                f"got low_water={self.low_water!r}, high_water={self.high_water!r}"
-            )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

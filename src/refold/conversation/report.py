@@ -34,6 +34,11 @@ class SessionReport:
     """How the budget was kept the last time it had to be."""
     model: ModelReport | None = None
     """What a model was asked so far, and what that has cost; `None` without one."""
+    spent_usd: float | None = None
+    """What all views so far cost at list prices, as far as the session knows: their messages,
+    without system prompt, tools and answers. `None` if the price of the model is not known."""
+    saved_usd: float | None = None
+    """How much more it would have cost to send everything as it was given."""
 
     def to_dict(self) -> dict[str, Any]:
         """Spell it as JSON-ready data."""

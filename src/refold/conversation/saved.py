@@ -11,21 +11,20 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from typing import Any, Final
 
-from refold.conversation.state import State
-from refold.conversation.view import Item, View, number_through
+from refold.conversation.cursor import Cursor, Item, View
+from refold.conversation.report import SessionReport
 from refold.errors import ConfigError, MessageError, StoreError
-from refold.messages.folds import Fold, kept_fold
-from refold.messages.formats import Loader
-from refold.messages.message import Message
+from refold.llm.ask import Tally
 from refold.messages.provenance import RECORD_PREFIXES, Behind
-from refold.messages.wire import Wire, digest
+from refold.messages.said import read_said
+from refold.messages.wire import clone_message, digest
 from refold.options import Options
 from refold.stores.base import Store
 
-_VERSION: Final = 6
+_VERSION: Final = 7
 """The format version; states of older versions cannot be read."""
 HOOKS: Final = ("counter",)
 """Options that are functions: they cannot be saved and must be given again."""
@@ -42,94 +41,74 @@ class Saved:
     options: Options
     messages: list[dict[str, Any]]
     verbatim: dict[str, Any]
-    items: list[dict[str, Any]]
-    stand_ins: dict[str, Any]
-    """What is shown for several messages, by digest."""
+    view: dict[str, Any]
+    wires: dict[str, Any]
+    """Messages of the view that are not as they were given, by digest."""
     facts: dict[str, Any]
 
-    def rebuild(self, state: State) -> tuple[View, dict[str, Any]]:
-        """Return the view of a conversation whose messages were read again, and all originals."""
-        folds = list(self._folds(state.view.sources))
-        _, rendering = state.engine.write(tuple(fold for fold, _ in folds))
-        items = [
-            Item(
-                fold=fold,
-                wire=wire,
-                first=saved["first"],
-                end=saved["end"],
-                unfolded=saved["unfolded"],
-                is_apart="shared" in saved and saved["end"] - saved["first"] == 1,
-            )
-            for (fold, saved), wire in zip(folds, rendering.messages, strict=True)
-        ]
-        folded = self.facts["folded"]
-        view = replace(
-            state.view,
-            items=number_through(items, state.text_cache.tokens),
-            settled=self.facts["settled"],
-            folded=folded,
-            seen=items[folded - 1].end if folded else 0,
-            is_guarded=self.facts["is_guarded"],
-            is_stripped=any(item.fold.is_stripped for item in items),
+    def rebuild(self, cursor: Cursor) -> None:
+        """Let *cursor*, to which the messages were appended, go on where the saved one stopped."""
+        trail = cursor.engine.new_trail()
+        items: list[Item] = []
+        for first, end, tokens, name, is_stripped, behind in self.view["items"]:
+            given = cursor.given[first]
+            wire = clone_message(self.wires[name]) if name else clone_message(given.wire)
+            known = Behind.from_record(behind, self.verbatim.get(behind)) if behind else None
+            items.append(Item(wire, first, end, tokens, not name, is_stripped, known))
+            trail.add(read_said(wire, index=first), known.fold if known else "")
+        trail.known = [(place, key) for place, key in self.view["known"]]
+        trail.looked = self.view["looked"]
+        budget = self.view["budget"]
+        cursor.now = View(
+            items=items,
+            count=len(items),
+            trail=trail,
+            tokens=sum(item.tokens for item in items),
+            covered=self.view["covered"],
+            seen=self.view["seen"],
+            landed=self.view["landed"],
+            folds=self.view["folds"],
+            budget=None if budget is None else SessionReport.from_dict(budget).budget,
+            is_stripped=any(item.is_stripped for item in items),
         )
-        return view, {**self.verbatim, **rendering.verbatim}
-
-    def _folds(self, given: Sequence[Message]) -> Iterator[tuple[Fold, dict[str, Any]]]:
-        """Yield the fold of each message of the view, and what was saved of it."""
-        for place, item in enumerate(self.items):
-            source = self._source(item, given).changed(index=place)
-            texts = {int(number): text for number, text in item["texts"].items()}
-            given_as = {int(number): given for number, given in item.get("calls", {}).items()}
-            if texts or given_as:
-                fold = Fold(
-                    sources=(source,),
-                    texts=texts,
-                    calls={n: source.calls[n].given_as(given) for n, given in given_as.items()},
-                    is_rolled=item["is_rolled"],
-                    role=item["role"],
-                )
-            else:
-                fold = kept_fold(source, "not_folded_yet")
-            fold = fold.stripped(item["note"]) if item["is_stripped"] else fold
-            yield fold, item
-
-    def _source(self, item: Mapping[str, Any], given: Sequence[Message]) -> Message:
-        """Return what the next fold starts from."""
-        first: int = item["first"]
-        shared = item.get("shared")
-        if shared is None:
-            return given[first]
-        wire = self.stand_ins[shared["name"]]
-        loaded = Loader(shared["format"]).load(wire, first)
-        behind = Behind.from_record(shared["fold"], shared["behind"])
-        return loaded if behind is None else loaded.changed(stands_for=behind)
+        cursor.is_doubted = self.view["is_doubted"]
+        cursor.verbatim.update(self.verbatim)
+        cursor.tally = Tally.of(SessionReport.from_dict(self.facts["report"]).model)
 
 
-def write_state(
-    store: Store,
-    *,
-    options: Options,
-    names: Sequence[str],
-    given: Mapping[str, Wire],
-    items: Sequence[Item],
-    verbatim: Mapping[str, Any],
-    facts: Mapping[str, Any],
-) -> str:
-    """Write a session in one go; the key is derived from what it holds.
-
-    *names* are the digests of the messages, in order, and *given* has each of them by its digest.
-    """
-    entries: dict[str, Any] = dict(given)
-    entries |= {item.source.digest: item.source.wire for item in items if item.is_shared}
+def write_state(store: Store, cursor: Cursor, facts: Mapping[str, Any]) -> str:
+    """Write a session in one go; the key is derived from what it holds."""
+    now, items = cursor.now, cursor.now.shown()
+    entries: dict[str, Any] = {message.digest: message.wire for message in cursor.given}
+    wires = {n: digest(item.wire) for n, item in enumerate(items) if not item.is_given}
+    entries |= {name: items[n].wire for n, name in wires.items()}
+    verbatim = cursor.verbatim
     originals = [[key, digest(value)] for key, value in verbatim.items()]
     entries |= {name: verbatim[key] for key, name in originals}
     entries |= {key: value for key, value in verbatim.items() if key.startswith(RECORD_PREFIXES)}
+    report = None if now.budget is None else SessionReport(budget=now.budget).to_dict()
     state = {
         "version": _VERSION,
-        "options": _options_to_wire(options),
-        "messages": _write_list(names, entries),
+        "options": _options_to_wire(cursor.options),
+        "messages": _write_list([message.digest for message in cursor.given], entries),
         "verbatim": _write_list(originals, entries),
-        "items": list(map(_item_to_wire, items)),
+        "view": {
+            "items": [
+                [
+                    *(item.first, item.end, item.tokens, wires.get(n, ""), item.is_stripped),
+                    item.behind.fold if item.behind else "",
+                ]
+                for n, item in enumerate(items)
+            ],
+            "known": [list(record) for record in now.trail.known[-1:]],
+            "looked": now.trail.looked,
+            "covered": now.covered,
+            "seen": now.seen,
+            "landed": now.landed,
+            "folds": now.folds,
+            "budget": report,
+            "is_doubted": cursor.is_doubted,
+        },
         "facts": dict(facts),
     }
     key = _KEY_PREFIX + digest(state)
@@ -156,15 +135,15 @@ def read_state(store: Store, key: str, choices: Mapping[str, Any]) -> Saved:
     reader.check(state, key.removeprefix(_KEY_PREFIX), "what it says of itself")
     names = reader.read_list(state["messages"], "messages")
     originals = reader.read_list(state["verbatim"], "originals")
-    shared = [item["shared"]["name"] for item in state["items"] if item.get("shared")]
+    shown = [name for _, _, _, name, _, _ in state["view"]["items"] if name]
     messages = reader.read(names, "messages")
     wires = reader.read([name for _, name in originals], "originals")
     return Saved(
         options=_options_from_wire(state["options"], choices),
         messages=[messages[name] for name in names],
         verbatim={id_: wires[name] for id_, name in originals},
-        items=state["items"],
-        stand_ins=reader.read(shared, "summaries"),
+        view=state["view"],
+        wires=reader.read(shown, "stand-ins"),
         facts=state["facts"],
     )
 
@@ -218,29 +197,6 @@ def check_given(names: Iterable[str], choices: Mapping[str, Any]) -> None:
     for name in names:
         if name not in choices:
             raise ConfigError(f"this session has its own {name}; pass {name}=… to resume it")
-
-
-def _item_to_wire(item: Item) -> dict[str, Any]:
-    wire: dict[str, Any] = {
-        "first": item.first,
-        "end": item.end,
-        "unfolded": item.unfolded,
-        "texts": {str(number): text for number, text in item.fold.texts.items()},
-        "calls": {str(number): call.given for number, call in item.fold.calls.items()},
-        "is_rolled": item.fold.is_rolled,
-        "role": item.fold.role,
-        "is_stripped": item.fold.is_stripped,
-        "note": item.fold.note,
-    }
-    source = item.source
-    if item.is_shared and source.stands_for is not None:
-        wire["shared"] = {
-            "name": source.digest,
-            "format": source.format,
-            "fold": source.stands_for.fold,
-            "behind": source.stands_for.to_record(),
-        }
-    return wire
 
 
 def _options_to_wire(options: Options) -> dict[str, Any]:

@@ -25,7 +25,7 @@ def find_untouchable(
     wordless = [m for m in sent if not has_words(m) and (m.images or m.opaque)]
     asked = [m for m in sent if has_words(m)] or wordless
     for message in messages:
-        if reason := _reason_to_stay(message, options):
+        if reason := reason_to_stay(message, options):
             found[message.index] = reason
     for index in open_calls(messages):
         found.setdefault(index, "open_tool_call")
@@ -42,7 +42,7 @@ def find_untouchable(
     return found
 
 
-def _reason_to_stay(message: Message, options: Options) -> str:
+def reason_to_stay(message: Message, options: Options) -> str:
     """Return why *message* stays regardless of the others; "" if it need not."""
     if not message.is_turn:
         return "not_a_turn"

@@ -231,7 +231,7 @@ class Planner:
     ) -> Plan:
         """Return a plan without thinking that its provider would reject; see `strip_thinking`."""
         way, model = self.options.thinking, self.options.model
-        if way != "append" and not is_checked(way, model):
+        if not is_checked(way, model):
             return plan
         is_named = self.conversation is not None
         return strip_thinking(plan, shown, rewritten, is_named=is_named, is_resumed=is_resumed)

@@ -114,9 +114,9 @@ def plan_lossless(
         elif own_prose is not None and len(own_prose.sources) > 1:
             fold, end = own_prose, own_prose.sources[-1].index + 1
         else:
-            fold = _fold(message, rereads, recoded, tokens, shown=shown, prose=own_prose)
+            fold = fold_lossless(message, rereads, recoded, tokens, shown=shown, prose=own_prose)
         if shown is not None and message.index not in hidden:
-            _note_shown(fold, message, shown)
+            note_shown(fold, message, shown)
         plan.append(fold)
     return tuple(plan)
 
@@ -134,14 +134,14 @@ def cost_lossless(
     rereads = dict(_find_rereads(messages, whole, frozenset()))
     shorter = {index for index, _ in (*rereads, *recoded)}
     return sum(
-        tokens.fold(_fold(message, rereads, recoded, tokens))
+        tokens.fold(fold_lossless(message, rereads, recoded, tokens))
         if message.index in shorter
         else tokens.message(message)
         for message in messages
     )
 
 
-def _fold(
+def fold_lossless(
     message: Message,
     rereads: Mapping[Key, Recoded],
     recoded: Mapping[Key, Recoded],
@@ -183,7 +183,7 @@ def _without_shown(part: Part, recoded: Recoded | None, shown: Shown) -> Recoded
     return Recoded(text, f"{recoded.why},shown" if recoded else "recoded:shown")
 
 
-def _note_shown(fold: Fold, message: Message, shown: Shown) -> None:
+def note_shown(fold: Fold, message: Message, shown: Shown) -> None:
     """Note what a reader sees of *message*: its results, and long texts in its calls."""
     for number, part in enumerate(message.parts):
         if message.is_result(part):
@@ -208,6 +208,51 @@ def texts_in(call: Call) -> Iterator[str]:
             yield value
 
 
+class Reads:
+    """What calls have returned so far, so that a text that comes again can refer to the first."""
+
+    def __init__(self) -> None:
+        self._calls: dict[str, Call] = {}
+        self._seen: dict[str, Call | None] = {}
+        self._by_call: dict[str, str] = {}
+
+    def call_of(self, part: Part) -> Call | None:
+        """Return the call that returned *part*, if it was seen."""
+        return self._calls.get(part.call_id or "")
+
+    def find(
+        self,
+        message: Message,
+        *,
+        is_whole: bool = False,
+        is_hidden: bool = False,
+        pastes: Container[Key] = frozenset(),
+    ) -> Iterator[tuple[Key, Recoded]]:
+        """Yield the results and *pastes* of the next message that repeat one, exactly or nearly.
+
+        None of a message that stays *whole*; later ones do not refer to one that is *hidden*.
+        """
+        self._calls.update((call.id, call) for call in message.calls)
+        for number, part in enumerate(message.parts):
+            is_data = message.is_result(part) or (message.index, number) in pastes
+            if not is_data or len(part.text) < _MIN_REREAD or is_marked(part.text):
+                continue
+            call = self.call_of(part)
+            if not is_whole and part.text in self._seen:
+                yield (message.index, number), Recoded(_name_call(self._seen[part.text]), _COPY)
+                continue
+            earlier = self._by_call.get(call.text) if call else None
+            if not is_whole and earlier is not None:
+                diff = changes(part.text, earlier)
+                if diff is not None:
+                    yield (message.index, number), Recoded(diff, "changed_read")
+                    continue
+            if not is_hidden:
+                self._seen[part.text] = call
+                if call:
+                    self._by_call[call.text] = part.text
+
+
 def _find_rereads(
     messages: Sequence[Message],
     whole: Container[int],
@@ -215,29 +260,12 @@ def _find_rereads(
     pastes: Container[Key] = frozenset(),
 ) -> Iterator[tuple[Key, Recoded]]:
     """Yield the results and *pastes* that repeat an earlier one, exactly or nearly."""
-    calls: dict[str, Call] = {}
-    seen: dict[str, Call | None] = {}
-    by_call: dict[str, str] = {}
+    reads = Reads()
     for message in messages:
-        calls.update((call.id, call) for call in message.calls)
-        for number, part in enumerate(message.parts):
-            is_data = message.is_result(part) or (message.index, number) in pastes
-            if not is_data or len(part.text) < _MIN_REREAD or is_marked(part.text):
-                continue
-            call = calls.get(part.call_id or "")
-            if message.index not in whole and part.text in seen:
-                yield (message.index, number), Recoded(_name_call(seen[part.text]), _COPY)
-                continue
-            earlier = by_call.get(call.text) if call else None
-            if message.index not in whole and earlier is not None:
-                diff = changes(part.text, earlier)
-                if diff is not None:
-                    yield (message.index, number), Recoded(diff, "changed_read")
-                    continue
-            if message.index not in hidden:
-                seen[part.text] = call
-                if call:
-                    by_call[call.text] = part.text
+        index = message.index
+        yield from reads.find(
+            message, is_whole=index in whole, is_hidden=index in hidden, pastes=pastes
+        )
 
 
 def _name_call(call: Call | None) -> str:

@@ -45,6 +45,12 @@ class Objects:
     def __bool__(self) -> bool:
         return bool(self._given)
 
+    def copy(self) -> Objects:
+        """Return an independent copy that knows the same objects."""
+        other = Objects()
+        other._given = {name: held.copy() for name, held in self._given.items()}
+        return other
+
     def read(self, messages: Any) -> Any:
         """Return *messages* as data; the very list if there is no object among them."""
         if isinstance(messages, str | bytes | Mapping) or not isinstance(messages, Sequence):

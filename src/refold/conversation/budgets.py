@@ -1,0 +1,81 @@
+"""How large a session's view may get, and what a fold brings it down to."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final, Self, get_args
+
+from refold.checks import check_choice, check_whole
+from refold.conversation.economics import Landing, landing_tokens
+from refold.conversation.models import DEFAULT_REGISTRY, PriceList, list_prices
+
+_NUMBER_LANDS_AT: Final = 0.5
+"""Of a budget in tokens: as much again comes before the next fold."""
+_WINDOW_SHARE: Final = 0.8
+"""Of a model's window: the rest is for system prompt, tools and the answer."""
+_MIN_GROWTH: Final = 1.1
+"""If a fold could not bring a view down to its budget, it must grow by this much before another
+is tried."""
+_SHARE: Final = re.compile(r"(\d{1,2}(?:\.\d+)?) ?%")
+_LEAST: Final = 6_000
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """What a caller gave as `token_budget`; without a *way*, nothing is ever folded."""
+
+    tokens: int | None = None
+    way: Landing | float | None = None
+
+    @classmethod
+    def of(cls, value: object) -> Self:
+        """Read "auto", "careful", "tight", "30%", a number of tokens, or `None`.
+
+        Raises `ConfigError` for anything else.
+        """
+        if value is None:
+            return cls()
+        if not isinstance(value, str):
+            check_whole("token_budget", value)
+            assert isinstance(value, int)
+            return cls(tokens=value)
+        share = _SHARE.fullmatch(value)
+        if share is not None and float(share[1]):
+            return cls(way=float(share[1]) / 100)
+        check_choice("token_budget", value, get_args(Landing))
+        return cls(way=value)  # type: ignore[arg-type]  # just checked
+
+    @property
+    def is_open(self) -> bool:
+        """Whether there is none."""
+        return self.tokens is None and self.way is None
+
+    def landing(self, originals: int, aim: int | None, unread: int = 0) -> int:
+        """Return how large a view is after a fold of so many tokens of *originals*.
+
+        - *aim*: of a budget in tokens, how much may be filled.
+        - *unread*: tokens of results that no model has read yet; they stay whole if they fit.
+        """
+        if aim is not None:
+            return min(aim, max(int(_NUMBER_LANDS_AT * aim), 2 * unread))
+        assert self.way is not None, "there is something to land at"
+        if isinstance(self.way, float):
+            return max(_LEAST, int(self.way * originals))
+        return landing_tokens(originals, self.way)
+
+    def limit(
+        self, model: str | None, aim: int | None, landed: int, prices: PriceList | None
+    ) -> int:
+        """Return the size above which a view is folded in any case."""
+        least = int(_MIN_GROWTH * landed)
+        if aim is not None:
+            return max(aim, least) if landed > aim else aim
+        window = DEFAULT_REGISTRY.find(model) if model else None
+        price = (prices or list_prices()).find(model) if model else None
+        limits = [10**9]
+        if window is not None:
+            limits.append(window.max_input_tokens or window.context_tokens)
+        if price is not None and price.long_tokens is not None:
+            limits.append(price.long_tokens)
+        return max(int(_WINDOW_SHARE * min(limits)), least)

@@ -87,7 +87,7 @@ def test_mistakes_are_found_by_type_checkers_and_when_they_run() -> None:
     mistakes: list[Callable[[], object]] = [
         lambda: compress(chat, token_budgt=900),  # type: ignore[call-arg]
         lambda: compress(chat, profile="fast"),  # type: ignore[arg-type]
-        lambda: compress(chat, token_budget="900"),  # type: ignore[arg-type]
+        lambda: compress(chat, token_budget=9.5),  # type: ignore[arg-type]
         lambda: asyncio.run(acompress(chat, token_budgt=900)),  # type: ignore[call-arg]
         lambda: Compressor(token_budgt=900),  # type: ignore[call-arg]
         lambda: Options(token_budgt=900),  # type: ignore[call-arg]

@@ -53,7 +53,7 @@ def test_a_cold_cache_folds_at_once() -> None:
 
 
 def test_a_short_run_is_left_alone_even_if_it_is_cold() -> None:
-    assert _replay([(500, True)] * 18, Rates())[1] == []
+    assert _replay([(400, True)] * 18, Rates())[1] == []
 
 
 def test_what_does_not_fit_is_folded_whatever_it_costs() -> None:

@@ -200,7 +200,9 @@ def test_missing_messages_are_an_error() -> None:
         Session.resume(key, poor)
 
 
-@pytest.mark.parametrize("facts", [{}, {"options": 3}, {"messages": [["x"]]}, {"view": {"items": [3]}}])
+@pytest.mark.parametrize(
+    "facts", [{}, {"options": 3}, {"messages": [["x"]]}, {"view": {"items": [3]}}]
+)
 def test_what_is_no_session_is_an_error_even_if_it_is_named_rightly(facts: dict[str, Any]) -> None:
     store = MemoryStore()
     session = Session()

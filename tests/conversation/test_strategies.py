@@ -10,7 +10,7 @@ import pytest
 from refold import uncompress
 from refold.conversation import ContextWindowManager, FitResult
 from tests.conversation.histories import STRATEGIES, words
-from tests.conversation.test_append_only import Provider, thinking_agent
+from tests.conversation.test_arrival import Provider, thinking_agent
 from tests.conversations import SENTENCES, Conversation
 
 WORDS = "Now look into the second crane instead, and nothing else."

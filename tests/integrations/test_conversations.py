@@ -17,7 +17,7 @@ from refold.errors import StoreError
 from refold.integrations.choices import CheckedChoices, missing
 from refold.integrations.conversations import Conversations, Folded
 from refold.private_files import data_file
-from tests.conversation.test_append_only import Provider, thinking_agent, thoughts
+from tests.conversation.test_arrival import Provider, thinking_agent, thoughts
 from tests.integrations.contract import BOUND, MARK, TASK, log_of
 
 

@@ -16,7 +16,7 @@ from haystack.hooks.compaction import CompactionHook
 from haystack.token_counters import ApproximateTokenCounter
 from haystack.tools import create_tool_from_function
 
-from refold import ConfigError, MemoryStore
+from refold import MemoryStore
 from refold.integrations.haystack import RefoldCompactor
 from tests.integrations.contract import (
     BOUND,
@@ -110,10 +110,6 @@ class TestHaystack(Integration):
         for budget in (3_000, 10_000):
             talk = self.run(Brain(thinks=True), model=BOUND, thinking=way, token_budget=budget)
             check_thinking([[_told(m) for m in request] for request in talk.requests])
-
-    def test_what_only_a_session_can_do_is_refused(self) -> None:
-        with pytest.raises(ConfigError, match="Session"):
-            RefoldCompactor(store=MemoryStore(), thinking="append")
 
     def test_what_cannot_become_shorter_is_left_alone(self) -> None:
         refold = RefoldCompactor(store=MemoryStore())

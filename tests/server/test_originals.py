@@ -28,7 +28,7 @@ def conversation() -> list[dict[str, Any]]:
 def test_a_short_handle_leads_to_what_was_sent_folded(tmp_path: Path) -> None:
     path = tmp_path / "refold.db"
     with SqliteStore(path) as store:
-        session = Session(store=store, thinking="append", token_budget=20_000)
+        session = Session(store=store)
         session.extend(conversation()[:3])
         session.view()
         session.extend(conversation()[3:])

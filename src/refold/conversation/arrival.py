@@ -16,9 +16,9 @@ from refold.options import Options
 from refold.plan.recode import Key, Reads, Recoded, fold_lossless, note_shown
 from refold.plan.text_cache import TextCache
 
-_NOT_ON_ARRIVAL: Final = ("log_templates", "search_hits")
+_NOT_ON_ARRIVAL: Final = ("search_hits",)
 """They take values apart that a call may quote next: `src/a.py:12` is then a heading and a row."""
-_FOR_FILES: Final = ("numbered",)
+_FOR_FILES: Final = ("numbered", "log_templates")
 """What may be done to a file, which is read to be edited: its own JSON and tabs stay."""
 _READS: Final = re.compile(
     r"(?i)(?:^|[_.:/-]|(?<=[a-z])(?=[A-Z]))(?:read|view|open|cat|edit|editor|write|file|load|show)"

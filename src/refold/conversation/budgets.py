@@ -58,19 +58,18 @@ class Budget:
         - *unread*: tokens of results that no model has read yet; they stay whole if they fit.
         """
         if aim is not None:
-            return min(aim, max(int(_NUMBER_LANDS_AT * aim), 2 * unread))
+            half = int(_NUMBER_LANDS_AT * aim)
+            return half if 2 * unread < aim or unread > aim else min(aim, unread + half)
         assert self.way is not None, "there is something to land at"
         if isinstance(self.way, float):
             return max(_LEAST, int(self.way * originals))
         return landing_tokens(originals, self.way)
 
-    def limit(
-        self, model: str | None, aim: int | None, landed: int, prices: PriceList | None
-    ) -> int:
-        """Return the size above which a view is folded in any case."""
-        least = int(_MIN_GROWTH * landed)
-        if aim is not None:
-            return max(aim, least) if landed > aim else aim
+    def limit(self, model: str | None, landed: int, prices: PriceList | None) -> int:
+        """Return the size above which a view is folded in any case, after it *landed* at a size.
+
+        That is of the model, its window or the next step of its price.
+        """
         window = DEFAULT_REGISTRY.find(model) if model else None
         price = (prices or list_prices()).find(model) if model else None
         limits = [10**9]
@@ -78,4 +77,4 @@ class Budget:
             limits.append(window.max_input_tokens or window.context_tokens)
         if price is not None and price.long_tokens is not None:
             limits.append(price.long_tokens)
-        return max(int(_WINDOW_SHARE * min(limits)), least)
+        return max(int(_WINDOW_SHARE * min(limits)), int(_MIN_GROWTH * landed))

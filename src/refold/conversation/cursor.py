@@ -26,8 +26,8 @@ from refold.plan.text_cache import TextCache
 from refold.result import BudgetReport, Obstacle
 
 _HORIZON: Final = 12
-"""A refold reads originals of so many times the tokens it lands at: 288,000 with "auto". Of a longer
-conversation, what is older goes in as the last view shows it, so that every refold costs the same."""
+"""A refold reads originals of so many times the tokens it lands at: 288,000 with "auto". What is
+older goes in as the last view shows it, so that no refold costs more than that."""
 _CHANGED: Final = Fold(sources=())
 """Shows nothing that another fold shows."""
 
@@ -183,8 +183,11 @@ class Cursor:
         read = Loader(first.format).load(item.wire, index)
         return read if item.behind is None else read.changed(stands_for=item.behind)
 
-    def arrive(self, *, as_given: bool = False) -> View:
-        """Bring what is new into view: results respelled, unless they were sent *as given*."""
+    def arrive(self, *, as_given: bool = False, result_tokens: int | None = None) -> View:
+        """Bring what is new into view: results respelled, unless they were sent *as given*.
+
+        Of a result with more than *result_tokens*, if given, only a part is shown.
+        """
         self._relink()
         now = self.now
         fresh = self.given[now.covered :]
@@ -197,19 +200,48 @@ class Cursor:
                 arrival.note(message, message)
         else:
             folds = [arrival.spell(message) for message in fresh]
+            if result_tokens is not None:
+                folds = self._cut(folds, result_tokens)
         after = self._adopt(now, now.count, self._sealed(folds, now), fresh[0].index)
         self.now, self._arrival = after, arrival
         return after
+
+    def _cut(self, folds: list[Fold], most: int) -> list[Fold]:
+        """Show parts of the results among *folds* that take more than *most* tokens each."""
+        count = self.cache.tokens
+        long = {
+            fold.sources[0].index
+            for fold in folds
+            if count.fold(fold) > most
+            and fold.sources[0].is_tool_result
+            and not (fold.is_kept and fold.sources[0].is_fixed)
+        }
+        if not long or self.engine.preset.loses_nothing:
+            return folds
+        pinned = {m.index: "already_sent" for m in self.given if m.index not in long}
+        target = most * len(long) + sum(count.message(self.given[index]) for index in pinned)
+        options = replace(self.options, token_budget=target)
+        plan, _ = self.engine.plan(self.given, self.cache, options, target, pinned=pinned)
+        short = {
+            fold.sources[0].index: fold
+            for fold in plan
+            if len(fold.sources) == 1 and not fold.is_rolled and fold.sources[0].index in long
+        }
+        best = [(fold, short.get(fold.sources[0].index, fold)) for fold in folds]
+        return [cut if count.fold(cut) < count.fold(fold) else fold for fold, cut in best]
 
     def _sealed(self, folds: Sequence[Fold], now: View) -> Plan:
         """Return the folds of what is new as they will be written."""
         is_anchored = self.engine.conversation is not None or bool(now.trail.stands)
         plan = seal_plan(folds, Handles(), is_named=is_anchored, tokens=self.cache.tokens)
-        if now.count or not any(message.thinking for message in self.given):
+        if not any(fold.sources[0].thinking for fold in plan):
             return plan
-        # It is not known in which form the beginning was sent before.
-        is_unknown = self.is_doubted or any(not fold.is_kept for fold in plan)
-        return self.engine.unbind(plan, is_resumed=is_unknown)
+        # What was thought after a result that is first sent now was thought about another form of
+        # it; and of a beginning that was given at once it is not known in which form it was sent.
+        changed = next((n for n, fold in enumerate(plan) if not fold.is_kept), len(plan))
+        is_unknown = not now.count and (self.is_doubted or changed < len(plan))
+        start = 0 if is_unknown else changed
+        return (*plan[:start], *self.engine.unbind(plan[start:], is_resumed=True))
 
     def _arrival_so_far(self, now: View) -> Arrival:
         """Return what a reader of the view has seen."""

@@ -96,6 +96,8 @@ class Session(Generic[M]):
         self._whole_sent = 0
         """Tokens that sending everything would have left in the provider's cache."""
         self._has_new_pins = False
+        self._tried: tuple[int, int | None] = (0, None)
+        """How many messages were last folded under a budget in tokens, and under which."""
         self._factor = factor_of(combined.counter)
         self._report = SessionReport()
 
@@ -151,9 +153,8 @@ class Session(Generic[M]):
             self._awaited -= answered_by(message)
 
     def _waits(self) -> bool:
-        """Tell whether results are to come: no provider takes the conversation without them."""
-        last = self._cursor.given[-1]
-        return bool(self._awaited) and (last.is_tool_result or bool(last.calls))
+        """Tell whether more results are to come: no provider takes a part of them."""
+        return bool(self._awaited) and self._cursor.given[-1].is_tool_result
 
     def pop(self) -> M:
         """Take back the last message, and return it as it was given."""
@@ -208,7 +209,8 @@ class Session(Generic[M]):
         Call it where there was no view to send, for example because a store failed, and the
         messages were sent without folding.
         """
-        self._sent = self._cursor.arrive(as_given=True)
+        self._sent, self._sent_at = self._cursor.arrive(as_given=True), self._clock()
+        self._whole_sent = self._cursor.whole
 
     def doubt_thinking(self) -> None:
         """Leave all thinking so far out of the next view, if there was no view before.
@@ -238,14 +240,21 @@ class Session(Generic[M]):
         """How many messages the last fold has seen: `truncate` to fewer begins anew."""
         return self._cursor.now.seen
 
-    def view(self, token_budget: int | str | None = None, *, cold: bool | None = None) -> list[M]:
+    def view(
+        self,
+        token_budget: int | str | None = None,
+        *,
+        cold: bool | None = None,
+        result_tokens: int | None = None,
+    ) -> list[M]:
         """Return what to send now, after a fold if one is due.
 
         While results of parallel calls are still to come, nothing is folded: no provider takes the
         conversation without them.
 
         *token_budget* replaces the session's for this view. *cold* says whether the provider's
-        cache has run out; without it, the time since the last view does. `BudgetError` with
+        cache has run out; without it, the time since the last view does. Of a new result with more
+        than *result_tokens* only a part is shown; by default it is whole. `BudgetError` with
         `strict=True` if the budget cannot be kept, `StoreError` if the store fails.
         """
         budget = self._budget if token_budget is None else Budget.of(token_budget)
@@ -256,7 +265,7 @@ class Session(Generic[M]):
             )
         else:
             is_late = cold
-        now = self._next(budget, is_cold=is_late or not before.count)
+        now = self._next(budget, is_cold=is_late or not before.count, result_tokens=result_tokens)
         self._note(now, before, is_cold=is_late)
         return self._objects.write([item.wire for item in now.shown()])
 
@@ -277,7 +286,7 @@ class Session(Generic[M]):
         self._note(now, before, is_cold=False)
         return self._objects.write([item.wire for item in now.shown()])
 
-    def _next(self, budget: Budget, *, is_cold: bool) -> View:
+    def _next(self, budget: Budget, *, is_cold: bool, result_tokens: int | None) -> View:
         """Return the view to send, which the cursor has adopted."""
         cursor = self._cursor
         factor = factor_of(self.options.counter)
@@ -285,24 +294,27 @@ class Session(Generic[M]):
             cursor.recount()
             self._factor = factor
         is_new = cursor.now.covered < len(cursor.given) or is_cold
-        now = cursor.arrive()
+        now = cursor.arrive(result_tokens=result_tokens)
         if self._has_new_pins and cursor.hides_pinned():
             cursor.begin_anew()
             now, is_new = cursor.arrive(), True
-        if budget.is_open or not cursor.given or self._waits():
+        if budget.is_open or not cursor.given or (self._sent.count and self._waits()):
             return now
         aim = self._aim(budget)
-        limit = budget.limit(self.options.model, aim, now.landed, self._prices)
         if aim is not None:
-            is_due = now.tokens > limit or self._is_too_large(now, budget)
-            return self._folded(now, budget, is_forced=True) if is_due else now
+            attempt = (now.covered, budget.tokens)
+            if now.tokens <= aim or (attempt == self._tried and not self.options.strict):
+                return now
+            folded = self._folded(now, budget, is_forced=True)
+            self._tried = attempt
+            return folded
         if not is_new:
             return now
         reason = self._account.due(
             now.tokens,
             cursor.whole,
             budget.landing(cursor.whole, None),
-            limit=limit,
+            limit=budget.limit(self.options.model, now.landed, self._prices),
             cached=0 if is_cold else self._whole_sent,
             is_cold=is_cold,
         )
@@ -313,10 +325,6 @@ class Session(Generic[M]):
         if budget.tokens is None:
             return None
         return self._cursor.engine.aim(budget.tokens, self._cursor.cache.tokens)
-
-    def _is_too_large(self, now: View, budget: Budget) -> bool:
-        """Tell whether a strict session has to try once more."""
-        return self.options.strict and budget.tokens is not None and now.tokens > budget.tokens
 
     def _folded(self, now: View, budget: Budget, *, is_forced: bool) -> View:
         """Return the view after a fold of everything; *now*, if that does not pay."""

@@ -69,7 +69,7 @@ def enter(
 ) -> None:
     """Record a request as a worker does before it goes out."""
     request = Request(job(messages))
-    sent = Sent(forms=forms, saved=5, is_offered=is_offered, folded=folded, landed=0)
+    sent = Sent(forms=forms, saved=5, is_offered=is_offered, folded=folded)
     with SqliteStore(settings.store) as store:
         Ledger(ScopedStore(store, "t")).enter(request.about.beginning, sent)
 

@@ -194,7 +194,7 @@ def test_a_restart_is_no_reason_to_fold_anew(tmp_path: Path) -> None:
     for talker in (told, restarted):
         Path(talker.settings.store).parent.mkdir()
     before: list[Any] = []
-    for _ in range(14):
+    for _ in range(30):
         told.grow(30)
         told.ask()
         restarted.grow(30)

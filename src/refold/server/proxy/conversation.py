@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 from refold.conversation.session import Session
 from refold.notation.marks import is_lossless_mark
@@ -16,13 +16,6 @@ from refold.server.proxy.apis.base import Api, Round, Wire
 from refold.server.proxy.ledger import Past, with_rounds
 from refold.server.proxy.request import Request
 from refold.tools.shapes import find_texts
-
-FULL_SHARE: Final = 0.8
-"""The share of a budget at which the beginning is folded anew. Above, the results of the next turn,
-up to a tenth of the budget each, would be cut to what room there is; below, the cache is lost more
-often."""
-_MIN_GAIN: Final = 0.1
-"""If folding anew left more than that, it is tried again only after this share of a budget."""
 
 
 class Snapshot(NamedTuple):
@@ -62,8 +55,6 @@ class Conversation:
     """Tokens of all messages so far, unfolded."""
     sent: tuple[list[Any], int] = field(default_factory=lambda: ([], 0))
     """What was sent last, and how many of the client's messages it stands for."""
-    landed: int = 0
-    """Tokens that were left when the beginning was last folded anew."""
     given: Sequence[Any] = ()
     """The client's messages of the last request; only where they may be shown."""
     beside: tuple[list[Any], int] = field(default_factory=lambda: ([], 0))
@@ -75,16 +66,10 @@ class Conversation:
         report = self.session.report
         return self.saved_earlier + report.tokens_unfolded - report.tokens
 
-    def is_full(self, budget: int) -> bool:
-        """Return whether to fold anew: the budget is nearly spent, and folding may help."""
-        most = max(FULL_SHARE * budget, self.landed + _MIN_GAIN * budget)
-        return self.session.report.tokens > most
-
     def replay(self, api: Api, past: Past, messages: Sequence[Any]) -> None:
         """Start from what was sent of *messages*, in the form in which it was sent."""
         self.is_off, self.rounds = past.is_off, dict(past.rounds)
         self.is_offered, self.saved_earlier = past.is_offered, past.saved
-        self.landed = past.landed
         self.base = len(past.folded), past.start
         self.origins = [None] * past.start
         sent = past.sent(api, messages, past.known)

@@ -1,8 +1,7 @@
-"""Folds requests, in a worker: what is new is shortened once, and stays as it was sent.
+"""Folds requests, in a worker: what is new is respelled once, and stays as it was sent.
 
-A conversation is recognized by how it begins. Nothing of it changes between requests; only when its
-budget is nearly spent is the beginning folded anew, once, down to half, so that the provider's
-cache is lost as seldom as possible.
+A conversation is recognized by how it begins. Nothing of it changes between requests; only where
+that pays, or a budget is spent, is all of it folded anew.
 
 `compress` and `original` are the contract of LiteLLM's guardrail. It puts messages back by their
 place, so as many come out as went in. A handle must be 12 to 24 hexadecimal digits there, so each
@@ -30,7 +29,7 @@ from refold.scan.tokens.choose import counter_for
 from refold.server.originals import enter_shown
 from refold.server.proxy.apis import api_called
 from refold.server.proxy.apis.base import TOOL_NAME, Round, Wire
-from refold.server.proxy.conversation import FULL_SHARE, Conversation, Snapshot, is_cut
+from refold.server.proxy.conversation import Conversation, Snapshot, is_cut
 from refold.server.proxy.ledger import JoinedStore, Ledger, Sent
 from refold.server.proxy.request import Folded, FoldMode, Job, Request, store_of
 from refold.server.proxy.settings import Settings
@@ -39,9 +38,9 @@ from refold.tools.retrieve import retrieve_tool
 from refold.tools.search import search
 from refold.tools.shapes import find_texts
 
-_WINDOW_SHARE: Final = 0.95
-"""The share of a window that a conversation may fill. A beginning is folded anew at 80 % of that,
-so that 24 % are left for the answer and for errors of the token estimate."""
+_RESULT_SHARE: Final = 0.1
+"""The most that one result may take of a budget in tokens: where that is small, a few results that
+are read whole would fill it. With 100,000 it is more than agents such as Codex let one have."""
 _MOST: Final = 256
 """Conversations that a worker keeps in memory; older ones are read from the store again."""
 _ROW_API: Final = "openai-chat"
@@ -59,9 +58,6 @@ class Folder:
             {
                 "profile": settings.profile,
                 "store": settings.store or None,
-                "token_budget": settings.token_budget,
-                "window_share": _WINDOW_SHARE,
-                "thinking": "append",
             }
         )
         self._live: OrderedDict[tuple[str, str], Conversation] = OrderedDict()
@@ -106,7 +102,6 @@ class Folder:
                     saved=found.saved - (0 if is_refolded else saved_before),
                     is_offered=is_new,
                     folded=view if is_refolded else None,
-                    landed=found.landed,
                 )
                 Ledger(self._store_of(job.tenant)).enter(request.about.beginning, sent)
             if self._settings.retrieve == "mcp":
@@ -144,16 +139,16 @@ class Folder:
             found.session.note_sent()
             found.length = answered
         found.extend(request.api, request.messages)
-        budget = self._budget(found, request)
-        view = found.session.view(budget)
+        folds = found.session.report.folds
+        budget = self._budget(job, found, request)
+        most = int(_RESULT_SHARE * budget) if isinstance(budget, int) else None
+        view = found.session.view(budget, result_tokens=most)
+        if found.session.report.folds > folds:
+            found.base = len(view), len(found.origins)
+            return view, True, found.session.report.first_changed
         if view[: len(sent)] != sent:
             raise StoreError("what was sent cannot be had again: it is passed on as recorded")
-        if budget is None or job.mode is not FoldMode.REQUEST or not found.is_full(budget):
-            return view, False, found.session.report.first_changed
-        folded = self._refold(job, found, budget)
-        pairs = enumerate(zip(view, folded, strict=False))
-        changed = (place for place, (old, new) in pairs if old != new)
-        return folded, True, next(changed, min(len(view), len(folded)))
+        return view, False, found.session.report.first_changed
 
     def retrieve(self, tenant: str, conversation: str, api: str, body: bytes, asked: Any) -> str:
         """Answer a call of the retrieval tool that was made after *body* had been sent."""
@@ -256,28 +251,12 @@ class Folder:
         if job.mode is FoldMode.LOSSLESS:
             options = replace(options, profile="lossless")
         scope = self._scope(about.conversation)
-        session = Session(options, store=store, conversation=scope)
+        session = Session(options, store=store, conversation=scope, clock=self._clock)
         found = Conversation(about.conversation, about.model, session)
         past = Ledger(store).read(request.beginnings)
         found.replay(request.api, past, request.messages)
         found.is_offered = past.is_offered and self._settings.retrieve == "inline"
         return found
-
-    def _refold(self, job: Job, found: Conversation, budget: int) -> list[Any]:
-        """Fold everything in view anew, with room to spare; return the new view.
-
-        A session that only appends cannot do that, so the restriction is lifted for one step.
-        """
-        store, scope = self._store_of(job.tenant), self._scope(found.name)
-        key = found.session.save(store)
-        folding = Session.resume(key, store, thinking="strip", conversation=scope)
-        folding.view(int(FULL_SHARE * budget))
-        key = folding.save(store)
-        found.session = Session.resume(key, store, thinking="append", conversation=scope)
-        view = found.session.view(budget)
-        found.base = len(view), len(found.origins)
-        found.landed = found.session.report.tokens
-        return view
 
     def _is_wanted(
         self, found: Conversation, request: Request, forms: Mapping[int, Wire], is_refolded: bool
@@ -303,11 +282,13 @@ class Folder:
         while len(self._live) > _MOST:
             self._live.popitem(last=False)
 
-    def _budget(self, found: Conversation, request: Request) -> int | None:
-        """Return what is left for the messages after system prompt and tools."""
-        budget = self._choices.budget_for(found.model or None)
-        if budget is None:
+    def _budget(self, job: Job, found: Conversation, request: Request) -> int | str | None:
+        """Return the budget of the messages: what system prompt and tools leave of a number."""
+        if job.mode is not FoldMode.REQUEST:
             return None
+        budget = self._settings.token_budget
+        if budget is None:
+            return "auto"
         beside = [request.body.get(name) for name in request.api.beside]
         if beside != found.beside[0]:
             found.beside = beside, counter_for(found.model or None)(spell(beside))
@@ -345,7 +326,7 @@ def warm_up() -> None:
     log = "\n".join(f"10:00:{n:02} INFO worker {n} took {7 * n} ms" for n in range(200))
     call = {"type": "tool_use", "id": "c", "name": "read_log", "input": {}}
     result = {"type": "tool_result", "tool_use_id": "c", "content": log}
-    session = Session(token_budget=2_000, thinking="append")
+    session = Session(token_budget=2_000)
     session.append({"role": "user", "content": "Why?"})
     session.append({"role": "assistant", "content": [call]})
     session.append({"role": "user", "content": [result]})

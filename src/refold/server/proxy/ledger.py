@@ -43,8 +43,6 @@ class Sent(TypedDict):
     """Whether the retrieval tool is offered from here on."""
     folded: list[Wire] | None
     """If the beginning was folded anew: all that was sent."""
-    landed: int
-    """How many tokens that is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,8 +51,6 @@ class Past:
 
     folded: Sequence[Wire] = ()
     """What its beginning was folded into."""
-    landed: int = 0
-    """How many tokens that is."""
     start: int = 0
     """How many messages that stands for."""
     forms: Mapping[int, Wire] = field(default_factory=dict[int, Wire])
@@ -99,7 +95,6 @@ class Ledger:
         later = [record for n, record in records.items() if n >= folded_at]
         return Past(
             folded=(records[folded_at]["folded"] or ()) if folded_at >= 0 else (),
-            landed=records[folded_at]["landed"] if folded_at >= 0 else 0,
             start=folded_at + 1,
             forms={int(at): wire for record in later for at, wire in record["forms"].items()},
             known=max([*records, *known[_CAME]], default=-1) + 1,

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refold import BudgetError, ConfigError, MemoryStore, Session, compress, uncompress
+from refold import MemoryStore, Session, uncompress
 from tests.conversations import Conversation
 
 BOUND = "claude-fable-5.2"
@@ -72,7 +71,7 @@ sizes = st.lists(st.integers(0, 120), min_size=1, max_size=12)
 budgets = st.sampled_from([None, 800, 2_000, 6_000])
 
 
-@given(sizes, budgets, st.sampled_from(["auto", "append", "strip"]), st.integers(0, 12))
+@given(sizes, budgets, st.sampled_from(["auto", "strip"]), st.integers(0, 12))
 def test_no_view_is_refused(
     sizes: list[int], budget: int | None, way: Any, stopped_after: int
 ) -> None:
@@ -80,8 +79,6 @@ def test_no_view_is_refused(
     provider, store = Provider(), MemoryStore()
     choices: dict[str, Any] = {"token_budget": budget, "thinking": way, "model": BOUND}
     cut = min(1 + 2 * stopped_after, len(messages))
-    if way == "append":
-        cut = 0  # it changes nothing that it was given, and so cannot be taken up elsewhere
     before = Session(store=store, conversation="c", **choices)
     talk(before, messages[:cut], provider) if cut else None
     session = Session(store=store, conversation="c", **choices)
@@ -90,65 +87,10 @@ def test_no_view_is_refused(
     assert uncompress(view, store, conversation="c").messages == messages
 
 
-@given(sizes, budgets)
-def test_what_was_sent_never_changes(sizes: list[int], budget: int | None) -> None:
-    session = Session(token_budget=budget, thinking="append")
-    before: Conversation = []
-    for message in thinking_agent(sizes):
-        session.append(message)
-        view = session.view()
-        assert view[: len(before)] == before
-        assert session.report.first_changed == len(before)
-        assert session.report.thinking == "kept"
-        before = view
-
-
 def test_a_result_is_shortened_before_it_is_first_sent() -> None:
     messages = thinking_agent([100])
-    session = Session(thinking="append")
+    session = Session()
     session.extend(messages)
     sent = session.view()[-1]["content"][0]["content"]
     assert len(sent) < len(messages[-1]["content"][0]["content"])
     assert "ERROR request 0 failed" in sent
-
-
-def test_one_result_does_not_take_the_budget() -> None:
-    messages = thinking_agent([3_000])
-    session = Session(token_budget=20_000, model=BOUND)
-    session.append(messages[0])
-    session.view()
-    session.extend(messages[1:])
-    session.view()
-    assert session.report.tokens < 0.2 * 20_000
-    assert session.report.thinking == "kept"
-
-
-def test_without_thinking_a_session_folds_as_ever() -> None:
-    messages = thinking_agent([100] * 6)
-    for message in messages[1::2]:
-        message["content"] = message["content"][1:]
-    auto, strip = (Session(token_budget=6_000, thinking=way) for way in ("auto", "strip"))
-    for message in messages:
-        auto.append(message)
-        strip.append(message)
-        assert auto.view() == strip.view()
-
-
-def test_a_budget_that_is_not_kept_is_reported() -> None:
-    session = Session(token_budget=300, thinking="append")
-    for message in thinking_agent([60] * 12):
-        session.append(message)
-        session.view()
-    report = session.report.budget
-    assert report is not None
-    assert not report.fits
-    assert {obstacle.reason for obstacle in report.obstacles} >= {"already_sent"}
-    strict = Session(token_budget=20, thinking="append", strict=True)
-    strict.append({"role": "user", "content": "words " * 200})
-    with pytest.raises(BudgetError):
-        strict.view()
-
-
-def test_only_a_session_knows_what_was_sent() -> None:
-    with pytest.raises(ConfigError, match="Session"):
-        compress([{"role": "user", "content": "Hi"}], thinking="append")

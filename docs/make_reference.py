@@ -73,7 +73,7 @@ GROUPS: Final[Mapping[str, Sequence[str]]] = {
         "refold.stores.transfer.export_store",
         "refold.stores.transfer.import_store",
     ),
-    "Sessions": ("refold.Session", "refold.FoldThresholds", "refold.conversation.SessionReport"),
+    "Sessions": ("refold.Session", "refold.conversation.SessionReport"),
     "Batch": (
         "refold.batch.fold_record",
         "refold.batch.unfold_record",

@@ -91,8 +91,6 @@ def window(**choices: Any) -> ContextWindowManager:
 @pytest.mark.parametrize(
     ("make", "name"),
     [
-        ("high_water"),
-        ("growth"),
         (lambda **c: ScopedStore(MemoryStore(), "a", **c), "ttl_seconds"),
         (lambda **c: SqliteStore("never.db", **c), "ttl_seconds"),
         (ToolCompressor, "max_bytes"),

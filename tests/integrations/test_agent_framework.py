@@ -110,7 +110,7 @@ class TestAgentFramework(Integration):
         kept = [TASK, *(text_of(message) for message in response.messages)]
         return Talk(client.requests, kept, client.tools)
 
-    @pytest.mark.parametrize("way", ["auto", "append", "strip"])
+    @pytest.mark.parametrize("way", ["auto", "strip"])
     def test_thinking(self, way: Any) -> None:
         for budget in (3_000, 20_000):
             talk = self.run(Brain(thinks=True), model=BOUND, thinking=way, token_budget=budget)

@@ -116,7 +116,7 @@ class TestLangChain(Integration):
         kept = agent.get_state(config).values["messages"]
         return Talk(model.requests, [text_of(m) for m in kept], model.tools)
 
-    @pytest.mark.parametrize("way", ["auto", "append", "strip"])
+    @pytest.mark.parametrize("way", ["auto", "strip"])
     def test_thinking(self, way: Any) -> None:
         for budget in (3_000, 20_000):
             talk = self.run(Brain(thinks=True), model=BOUND, thinking=way, token_budget=budget)

@@ -103,7 +103,7 @@ class TestStrands(Integration):
             asyncio.run(stream())
         return Talk(model.requests, [text_of(m) for m in agent.messages], model.tools)
 
-    @pytest.mark.parametrize("way", ["auto", "append", "strip"])
+    @pytest.mark.parametrize("way", ["auto", "strip"])
     def test_thinking(self, way: Any) -> None:
         for budget in (3_000, 20_000):
             talk = self.run(Brain(thinks=True), model=BOUND, thinking=way, token_budget=budget)

@@ -40,7 +40,7 @@ def cut_runs(draw: Any) -> list[Step]:
     profiles,
     windows,
 )
-def test_without_a_budget_a_refold_gives_what_compress_does(
+def test_without_a_budget_a_refold_is_no_longer_than_what_compress_gives(
     messages: Conversation, profile: Any, window: int
 ) -> None:
     # A session cannot know how somebody else sent what was thought before it: it goes its own way.
@@ -49,8 +49,9 @@ def test_without_a_budget_a_refold_gives_what_compress_does(
     result = compress(messages, **chosen)
     session = Session(**chosen)
     session.extend(messages)
-    assert spelled(session.refold()) == spelled(result.messages)
-    assert session.report.tokens == result.tokens_after
+    view = session.refold()
+    assert spelled(uncompress(view, session.verbatim).messages) == spelled(messages)
+    assert session.report.tokens <= result.tokens_after
 
 
 @quick

@@ -144,7 +144,7 @@ def test_entries_added_later_are_found() -> None:
     tool = retrieve_tool(session.verbatim)
     assert "none is known" in tool.call("k3f9a2")
     session.extend(talk())
-    (first, *_) = HANDLE.findall(json.dumps(session.view()))
+    (first, *_) = HANDLE.findall(json.dumps(session.refold()))
     assert "One. " + PROSE in tool.call(first)
 
 

@@ -59,7 +59,7 @@ class Budget:
         """
         if aim is not None:
             half = int(_NUMBER_LANDS_AT * aim)
-            return half if 2 * unread < aim or unread > aim else min(aim, unread + half)
+            return min(aim, max(half, unread + half // 2)) if unread <= aim else half
         assert self.way is not None, "there is something to land at"
         if isinstance(self.way, float):
             return max(_LEAST, int(self.way * originals))

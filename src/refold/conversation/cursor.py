@@ -89,6 +89,8 @@ class Cursor:
         self.tally = Tally()
         self.is_doubted = False
         """Whether thinking so far may be bound to messages other than the ones given."""
+        self.sent_as_given = 0
+        """How many messages were sent as given, if they are not in view yet."""
         self._loader = self._new_loader()
         self._trail = engine.new_trail()
         """What is known of the messages as they were given."""
@@ -157,6 +159,7 @@ class Cursor:
         self._arrival = None
         self._trail = self._trail.copy(length)
         self._linked = 0
+        self.sent_as_given = min(self.sent_as_given, length)
         del self.given[length:]
         del self.totals[length:]
         return is_anew
@@ -183,8 +186,8 @@ class Cursor:
         read = Loader(first.format).load(item.wire, index)
         return read if item.behind is None else read.changed(stands_for=item.behind)
 
-    def arrive(self, *, as_given: bool = False, result_tokens: int | None = None) -> View:
-        """Bring what is new into view: results respelled, unless they were sent *as given*.
+    def arrive(self, result_tokens: int | None = None) -> View:
+        """Bring what is new into view: results respelled, unless they were sent as given.
 
         Of a result with more than *result_tokens*, if given, only a part is shown.
         """
@@ -194,14 +197,15 @@ class Cursor:
         if not fresh:
             return now
         arrival, self._arrival = self._arrival or self._arrival_so_far(now), None
-        if as_given:
-            folds = [kept_fold(message, "already_sent") for message in fresh]
-            for message in fresh:
+        folds: list[Fold] = []
+        for message in fresh:
+            if message.index < self.sent_as_given:
                 arrival.note(message, message)
-        else:
-            folds = [arrival.spell(message) for message in fresh]
-            if result_tokens is not None:
-                folds = self._cut(folds, result_tokens)
+                folds.append(kept_fold(message, "already_sent"))
+            else:
+                folds.append(arrival.spell(message))
+        if result_tokens is not None:
+            folds = self._cut(folds, result_tokens)
         after = self._adopt(now, now.count, self._sealed(folds, now), fresh[0].index)
         self.now, self._arrival = after, arrival
         return after
@@ -214,7 +218,8 @@ class Cursor:
             for fold in folds
             if count.fold(fold) > most
             and fold.sources[0].is_tool_result
-            and not (fold.is_kept and fold.sources[0].is_fixed)
+            and not fold.sources[0].is_fixed
+            and fold.sources[0].index >= self.sent_as_given
         }
         if not long or self.engine.preset.loses_nothing:
             return folds

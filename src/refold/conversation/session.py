@@ -12,6 +12,7 @@ import asyncio
 import copy
 import time
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Final, Generic, Self, Unpack
 
@@ -24,7 +25,7 @@ from refold.conversation.models import MILLION, PriceList, list_prices
 from refold.conversation.report import SessionReport
 from refold.conversation.saved import check_given, read_state, reading, write_state
 from refold.engine import Engine, combine, scoped, split_helpers
-from refold.errors import BudgetError, MessageError
+from refold.errors import BudgetError, MessageError, StoreError
 from refold.messages.blocks import answered_by
 from refold.messages.formats.objects import Objects
 from refold.messages.wire import clone
@@ -209,8 +210,11 @@ class Session(Generic[M]):
         Call it where there was no view to send, for example because a store failed, and the
         messages were sent without folding.
         """
-        self._sent, self._sent_at = self._cursor.arrive(as_given=True), self._clock()
-        self._whole_sent = self._cursor.whole
+        cursor = self._cursor
+        cursor.sent_as_given = len(cursor.given)
+        with suppress(StoreError):  # then it is written with the next view
+            self._sent = cursor.arrive()
+        self._sent_at, self._whole_sent = self._clock(), cursor.whole
 
     def doubt_thinking(self) -> None:
         """Leave all thinking so far out of the next view, if there was no view before.
@@ -265,7 +269,11 @@ class Session(Generic[M]):
             )
         else:
             is_late = cold
-        now = self._next(budget, is_cold=is_late or not before.count, result_tokens=result_tokens)
+        now = self._next(
+            budget,
+            is_cold=is_late or not (before.count or self._cursor.sent_as_given),
+            result_tokens=result_tokens,
+        )
         self._note(now, before, is_cold=is_late)
         return self._objects.write([item.wire for item in now.shown()])
 
@@ -294,7 +302,7 @@ class Session(Generic[M]):
             cursor.recount()
             self._factor = factor
         is_new = cursor.now.covered < len(cursor.given) or is_cold
-        now = cursor.arrive(result_tokens=result_tokens)
+        now = cursor.arrive(result_tokens)
         if self._has_new_pins and cursor.hides_pinned():
             cursor.begin_anew()
             now, is_new = cursor.arrive(), True

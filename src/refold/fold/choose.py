@@ -107,13 +107,13 @@ class Choice:
             return piece.cost
         return piece.cost + (4 if self.texts[piece.text].voice is Voice.USER else 2)
 
-    def take(self, n: int, budget: float, why: str) -> float:
+    def take(self, n: int, budget: float, why: str, *, alone: bool = False) -> float:
         """Take a piece with the headers that it stands under, if all fit; return what is left."""
         group: list[int] = []
         m = n
         while m >= 0 and m not in self.taken and len(group) < 4:
             group.append(m)
-            m = self.pieces[m].head
+            m = -1 if alone else self.pieces[m].head
         price = sum(map(self.price, group))
         if not group or price > budget:
             return budget
@@ -195,6 +195,8 @@ def choose(choice: Choice, question: Question, left: float, room: Room, task: in
     start, full = left, room.full
     for n in answers[:1]:
         left = choice.take(n, left, "asked")
+    if not question.is_direct:  # what it is about is a guess, what came last is not
+        left = _show_lines(choice, left)
     most = left if question.is_direct else min(left, _ANSWER * start)
     left -= most - answer(answers[:1], most)
     left = _show_lines(choice, left)
@@ -214,20 +216,20 @@ def choose(choice: Choice, question: Question, left: float, room: Room, task: in
 
 def _show_lines(choice: Choice, left: float) -> float:
     """Let every result in its place show the line that is worth most."""
-    best: dict[int, int] = {}
+    lines: dict[int, list[int]] = {}
     for n in choice.open:
         piece = choice.pieces[n]
-        if choice.texts[piece.text].place is not Place.EXCERPT or piece.text in choice.opened:
+        text = choice.texts[piece.text]
+        if text.place is not Place.EXCERPT or piece.text in choice.opened:
             continue
-        if (
-            piece.grade is Grade.NOISE
-            or not choice.texts[piece.text].text[piece.start : piece.end].strip()
-        ):
-            continue
-        if piece.text not in best or choice.gain(n) > choice.gain(best[piece.text]):
-            best[piece.text] = n
-    for n in best.values():
-        left = choice.take(n, left, "line")
+        if piece.grade is not Grade.NOISE and text.text[piece.start : piece.end].strip():
+            lines.setdefault(piece.text, []).append(n)
+    for numbers in lines.values():
+        rest = left
+        for alone in (False, True):
+            fitting = [n for n in numbers if choice.price(n) <= left]
+            if fitting and rest == left:
+                left = choice.take(max(fitting, key=choice.gain), left, "line", alone=alone)
     return left
 
 

@@ -49,7 +49,7 @@ _PENDING: Final = 0.05
 _ANSWER: Final = 0.25
 """Of the room: what people typed, the most of it that they ask for, and further answers."""
 _PLAN: Final = 0.15
-_ACTS: Final = 0.15
+_ACTS: Final = 0.25
 _ERRORS: Final = 0.1
 _NAMES: Final = 0.8
 _NEW_ERRORS: Final = 0.5

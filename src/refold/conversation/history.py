@@ -16,7 +16,7 @@ from refold.conversation.report import FitResult
 from refold.conversation.state import State, Wires
 from refold.conversation.view import Item, View, given_item, number_through
 from refold.engine import Engine
-from refold.errors import MessageError
+from refold.errors import MessageError, TooManyMessagesError
 from refold.messages.formats import check_list, load, recognize
 from refold.messages.formats.objects import Objects
 from refold.messages.manifest import Source
@@ -376,7 +376,10 @@ def unroll(
 
 def _originals(fold: str, source: Source, own: Source, most: int) -> Sequence[Wire]:
     """Return the messages behind a fold; none if they are too many or unknown."""
-    found, missing = restore_fold(fold, source)
-    if missing or len(found) <= 1:
-        found, missing = restore_fold(fold, own)
-    return [] if missing or len(found) > most else [one.wire for one in found]
+    try:
+        found, missing = restore_fold(fold, source, most)
+        if missing or len(found) <= 1:
+            found, missing = restore_fold(fold, own, most)
+    except TooManyMessagesError:
+        return []
+    return [] if missing else [one.wire for one in found]

@@ -82,6 +82,7 @@ class _Leaves:
         """Look up *folds* with all that is below them, and their originals, layer by layer."""
         ids: dict[str, str] = {}
         seen: set[str] = set()
+        count = 0
         layer = dict.fromkeys(folds)
         while layer:
             seen |= layer.keys()
@@ -91,6 +92,9 @@ class _Leaves:
             self.listed += sum(len(self.folds[key].of) for key in fresh if key in self.folds)
             for behind in known:
                 ids |= dict(zip(behind.of, behind.ids, strict=True))
+                count += sum(not key.startswith(FOLD_PREFIX) for key in behind.of)
+            if self.most is not None and count > self.most:
+                raise self.too_many()  # whatever else there is
             below = (key for behind in known for key in (*behind.of, *behind.below))
             layer = dict.fromkeys(k for k in below if k.startswith(FOLD_PREFIX) and k not in seen)
         wanted = ids.keys() - self.wires.keys() - seen
@@ -105,7 +109,6 @@ class _Leaves:
         """
         originals: list[tuple[str, str]] = []
         complete, waiting = True, [(fold, fold)]
-        limit = self.most if self.most is not None else _ROOM + _TIMES * self.listed
         while waiting:
             key, id_ = waiting.pop()
             behind = self.folds.get(key)
@@ -115,13 +118,21 @@ class _Leaves:
                 originals.append((key, id_))
             else:
                 self.missing[id_], complete = None, False
-            if self.messages + len(originals) > limit:
-                raise TooManyMessagesError(
-                    f"unfolding gives more than {limit} messages, though the records that were "
-                    f"read name only {self.listed}; pass max_messages=… if that is what they stand "
-                    "for"
-                )
+            if self.messages + len(originals) > self.limit:
+                raise self.too_many()
         return originals if complete or (partial and originals) else None
+
+    @property
+    def limit(self) -> int:
+        """How many messages may come out."""
+        return _ROOM + _TIMES * self.listed if self.most is None else self.most
+
+    def too_many(self) -> TooManyMessagesError:
+        """Return the error that says that more than so many messages would come out."""
+        return TooManyMessagesError(
+            f"unfolding gives more than {self.limit} messages, though the records that were read "
+            f"name only {self.listed}; pass max_messages=… if that is what they stand for"
+        )
 
 
 def restore(
@@ -273,7 +284,7 @@ def _find_unknown(
     }
     found = leaves.source.get(keys.values()) if keys else {}
     folds = {h: fold for h, key in keys.items() if isinstance(fold := found.get(key), str)}
-    leaves = replace(leaves, missing={})  # what is missing of a copy is not missing here
+    leaves = replace(leaves, most=None, missing={})  # what a copy stands for does not count
     leaves.fetch(folds.values())
     there = _there(one.wire for one in items if not one.said.is_marked) if folds else set[str]()
     behind = {handle: leaves.of(fold) for handle, fold in folds.items()}
@@ -327,9 +338,14 @@ def folds_behind(
     return list(leaves.folds.values())
 
 
-def restore_fold(fold: str, source: Source) -> tuple[list[Original], list[str]]:
-    """Return all originals behind one fold, or the ids of those that are missing."""
-    leaves = _Leaves(source)
+def restore_fold(
+    fold: str, source: Source, most: int | None = None
+) -> tuple[list[Original], list[str]]:
+    """Return all originals behind one fold, or the ids of those that are missing.
+
+    `TooManyMessagesError` if there are more than *most*: no more than those are looked up.
+    """
+    leaves = _Leaves(source, most)
     leaves.fetch([fold])
     found = leaves.of(fold) or []
     originals = [Original(id_, leaves.wires[key]) for key, id_ in found]
@@ -345,8 +361,8 @@ def accept_foreign(
     that are missing.
     """
     restored: list[Wire] = []
-    missing: dict[str, None] = {}
-    listed, expanded, seen = len(messages), 0, set[tuple[str, ...]]()
+    leaves, expanded, seen = _Leaves(source, max_messages), 0, set[tuple[str, ...]]()
+    leaves.listed = len(messages)
     waiting: list[tuple[Wire, frozenset[str]]] = [(m, frozenset()) for m in reversed(messages)]
     while waiting:
         wire, above = waiting.pop()
@@ -354,18 +370,14 @@ def accept_foreign(
         found = source.get(ids) if ids else {}
         is_deep = len(above) >= _ROOM
         lost = [i for i in ids if i in above or is_deep or not isinstance(found.get(i), Mapping)]
-        missing |= dict.fromkeys(lost)
+        leaves.missing |= dict.fromkeys(lost)
         if not ids or lost:
             restored.append(wire)
             continue
         expanded += 1
-        listed += 0 if ids in seen else len(ids)
+        leaves.listed += 0 if ids in seen else len(ids)
         seen.add(ids)
         waiting += [(found[i], above | {i}) for i in reversed(ids)]
-        limit = _ROOM + _TIMES * listed if max_messages is None else max_messages
-        if len(restored) + len(waiting) > limit:
-            raise TooManyMessagesError(
-                f"unfolding gives more than {limit} messages, though the records that were read "
-                f"name only {listed}; pass max_messages=… if that is what they stand for"
-            )
-    return restored, expanded, list(missing)
+        if len(restored) + len(waiting) > leaves.limit:
+            raise leaves.too_many()
+    return restored, expanded, list(leaves.missing)

@@ -21,6 +21,8 @@ GONE_OPTIONS: Final[Mapping[str, str]] = MappingProxyType(
         "price_per_million_input": "multiply usage.input_tokens of the report by your price",
         "price_per_million_output": "multiply usage.output_tokens of the report by your price",
         "recursive": "uncompress() unfolds everything, however often it was folded",
+        "window_share": 'token_budget="auto" minds the window of the model',
+        "registry": 'token_budget="auto" minds the window of the model, or give a number',
         "thresholds": 'give a Session token_budget="auto", "careful" or a number',
         "summarizer_window_tokens": "texts that the model cannot take are shortened by the rules",
         "summary_format": "give llm, or a summarizer that writes the sections you want",

@@ -286,6 +286,7 @@ class Result(_Readable, Generic[M]):
         yield "messages", len(self.messages)
         yield "tokens_before", self.tokens_before
         yield "tokens_after", self.tokens_after
+        yield "cache", f"{self.first_changed} of {len(self.messages)} messages as before"
         yield "originals", sum(not key.startswith("refold:") for key in self.verbatim)
         if self.budget is not None:
             yield "fits", self.budget.fits

@@ -173,19 +173,14 @@ def test_what_is_beside_the_messages_counts() -> None:
     assert beside.tokens <= 8_000 - 5_000
 
 
-def test_a_share_of_the_window_is_the_budget() -> None:
-    assert CheckedChoices({}).budget_for("gpt-4") == int(0.6 * 8_192)
-    assert CheckedChoices({"window_share": 0.5}).budget_for("gpt-4") == 4_096
-    assert CheckedChoices({"token_budget": 10}).budget_for("gpt-4") == 10
-    assert CheckedChoices({}).budget_for("nobody-knows-this-model") is None
-
-
-def test_a_model_without_a_known_window_is_told_of_once(caplog: Any) -> None:
-    conversations = Conversations(store=MemoryStore())
-    with caplog.at_level(logging.WARNING, "refold"):
-        for turns in (1, 2):
-            conversations.fold(history_of(turns), model="nobody-knows-this-model")
-    assert caplog.text.count("nobody-knows-this-model") == 1
+def test_by_default_a_conversation_is_folded_when_that_pays() -> None:
+    assert CheckedChoices({}).token_budget == "auto"
+    assert CheckedChoices({"token_budget": 10}).token_budget == 10
+    for wrong in (-1, "all", 0.5):
+        with pytest.raises(ConfigError, match="token_budget"):
+            CheckedChoices({"token_budget": wrong})  # type: ignore[typeddict-item]
+    with pytest.raises(ConfigError, match="window_share is no longer an option"):
+        Conversations(window_share=0.5)  # type: ignore[call-arg]
 
 
 def test_what_cannot_be_folded_is_sent_as_it_is(caplog: Any) -> None:
@@ -507,8 +502,7 @@ def test_what_was_sent_is_sent_again_when_a_message_cannot_be_read() -> None:
     "wrong",
     [
         {"window_share": 0},
-        {"window_share": 2},
-        {"token_budget": 0},
+        {"token_budget": "half"},
         {"thinking": "x"},
         {"tokens": 1},
     ],

@@ -192,23 +192,24 @@ class Cursor:
         Of a result with more than *result_tokens*, if given, only a part is shown.
         """
         self._relink()
-        now = self.now
-        fresh = self.given[now.covered :]
-        if not fresh:
-            return now
-        arrival, self._arrival = self._arrival or self._arrival_so_far(now), None
-        folds: list[Fold] = []
-        for message in fresh:
-            if message.index < self.sent_as_given:
-                arrival.note(message, message)
-                folds.append(kept_fold(message, "already_sent"))
+        border = max(self.now.covered, self.sent_as_given)
+        for end in (border, len(self.given)):
+            fresh = self.given[self.now.covered : end]
+            if not fresh:
+                continue
+            now, arrival = self.now, self._arrival or self._arrival_so_far(self.now)
+            self._arrival = None  # what an exception interrupts is read again
+            if end == border:
+                folds = [kept_fold(message, "already_sent") for message in fresh]
+                for message in fresh:
+                    arrival.note(message, message)
             else:
-                folds.append(arrival.spell(message))
-        if result_tokens is not None:
-            folds = self._cut(folds, result_tokens)
-        after = self._adopt(now, now.count, self._sealed(folds, now), fresh[0].index)
-        self.now, self._arrival = after, arrival
-        return after
+                folds = [arrival.spell(message) for message in fresh]
+                if result_tokens is not None:
+                    folds = self._cut(folds, result_tokens)
+            self.now = self._adopt(now, now.count, self._sealed(folds, now), fresh[0].index)
+            self._arrival = arrival
+        return self.now
 
     def _cut(self, folds: list[Fold], most: int) -> list[Fold]:
         """Show parts of the results among *folds* that take more than *most* tokens each."""
@@ -219,7 +220,6 @@ class Cursor:
             if count.fold(fold) > most
             and fold.sources[0].is_tool_result
             and not fold.sources[0].is_fixed
-            and fold.sources[0].index >= self.sent_as_given
         }
         if not long or self.engine.preset.loses_nothing:
             return folds
@@ -244,7 +244,8 @@ class Cursor:
         # What was thought after a result that is first sent now was thought about another form of
         # it; and of a beginning that was given at once it is not known in which form it was sent.
         changed = next((n for n, fold in enumerate(plan) if not fold.is_kept), len(plan))
-        is_unknown = not now.count and (self.is_doubted or changed < len(plan))
+        is_first = not now.count or plan[0].sources[0].index < self.sent_as_given
+        is_unknown = is_first and (self.is_doubted or changed < len(plan))
         start = 0 if is_unknown else changed
         return (*plan[:start], *self.engine.unbind(plan[start:], is_resumed=True))
 
@@ -390,7 +391,7 @@ class Cursor:
             tokens=now.tokens + sum(item.tokens for item in fresh)
             if not ranges
             else sum(item.tokens for item in now.items),
-            covered=len(self.given),
+            covered=start + len(plan) if not ranges else len(self.given),
             is_stripped=now.is_stripped
             or any(item.is_stripped for item in now.items[-len(fresh) :]),
         )

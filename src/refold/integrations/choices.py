@@ -5,20 +5,14 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from typing import Any, Final, TypedDict
+from typing import Any, TypedDict
 
-from refold.checks import check_whole
-from refold.conversation.models import DEFAULT_REGISTRY, WindowRegistry
-from refold.errors import ConfigError
+from refold.conversation.budgets import Budget
 from refold.options import Options, Pin, Profile, ThinkingWay
 from refold.private_files import data_file
 from refold.scan.tokens.counter import TokenCounter
 from refold.stores.base import Store
 from refold.stores.opening import open_store
-
-WINDOW_SHARE: Final = 0.6
-"""The share of a window that a conversation gets: the rest is for the answer, the tools, and what a
-turn may add before it can be folded."""
 
 
 class Choices(TypedDict, total=False):
@@ -26,12 +20,9 @@ class Choices(TypedDict, total=False):
 
     profile: Profile
     """`standard` (the default), `lossless` or `classic`; see `Options`."""
-    token_budget: int | None
-    """The tokens that a conversation gets, system prompt and tools included."""
-    window_share: float
-    """Without a budget: the share of the model's window that a conversation gets."""
-    registry: WindowRegistry
-    """Where the context windows of models are looked up."""
+    token_budget: int | str | None
+    """`"auto"` (the default) folds when that pays; see `Session` for the others. System prompt and
+    tools are taken off a number; `None` only respells results, without loss."""
     model: str | None
     """The name of the model, if the framework does not know it or has another name for it."""
     store: Store | str | os.PathLike[str] | None
@@ -53,17 +44,11 @@ class CheckedChoices:
         """Check the *choices* of a user, overridden by the integration's *own*."""
         given: dict[str, Any] = {**choices, **own}
         self._store = given.pop("store", None)
-        self.window_share: float = given.pop("window_share", WINDOW_SHARE)
-        self.registry: WindowRegistry = given.pop("registry", DEFAULT_REGISTRY)
-        self.token_budget: int | None = given.pop("token_budget", None)
+        self.token_budget: int | str | None = given.pop("token_budget", "auto")
         self.summarizer: object = given.pop("summarizer", None)
         self.model: str | None = given.get("model")
         self.options = Options(**given)
-        if not 0 < self.window_share <= 1:
-            problem = f"must be above 0 and at most 1, got {self.window_share!r}"
-            raise ConfigError(f"window_share {problem}")
-        if self.token_budget is not None:
-            check_whole("token_budget", self.token_budget, least=1)
+        Budget.of(self.token_budget)
 
     @property
     def store(self) -> Store:
@@ -76,15 +61,6 @@ class CheckedChoices:
             self._store = open_store(self._store)
         store: Store = self._store
         return store
-
-    def budget_for(self, model: str | None) -> int | None:
-        """Return the budget of a conversation with *model*; `None` if its window is unknown."""
-        if self.token_budget is not None or model is None:
-            return self.token_budget
-        window = self.registry.find(model)
-        if window is None:
-            return None
-        return int(self.window_share * (window.max_input_tokens or window.context_tokens))
 
 
 def missing(package: str, extra: str) -> ImportError:

@@ -72,7 +72,6 @@ class Conversations:
         self._known: dict[tuple[Kind, bytes], TrackedSession] = {}
         """By beginning: the session that last had it."""
         self._forms = SentForms()
-        self._warn_once = WarnOnce()
 
     def fold(
         self,
@@ -156,7 +155,7 @@ class Conversations:
         tracked: TrackedSession,
         given: list[Any],
         beginnings: list[bytes],
-        budget: int | None,
+        budget: int | str | None,
     ) -> Folded | None:
         """Fold what is new with a session; `None` if another thread has taken that elsewhere."""
         model, profile = tracked.kind.model or None, self.choices.options.profile
@@ -175,14 +174,10 @@ class Conversations:
             self._known.update({(tracked.kind, beginning): tracked for beginning in beginnings})
         return Folded(messages=shown, conversation=tracked.conversation, report=record.report)
 
-    def _budget(self, model: str | None, beside: object) -> int | None:
-        """Return what is left for the messages after what is *beside* them."""
-        budget = self.choices.budget_for(model)
-        if budget is None:
-            name = model or ""
-            self._warn_once(f"the window of model {name!r} is not known: give a token_budget")
-            return None
-        if beside is None:
+    def _budget(self, model: str | None, beside: object) -> int | str | None:
+        """Return the budget; of a number, what is left after what is *beside* the messages."""
+        budget = self.choices.token_budget
+        if beside is None or not isinstance(budget, int):
             return budget
         count = self.choices.options.counter or counter_for(model)
         return max(0, budget - count(beside if isinstance(beside, str) else spell(beside)))

@@ -34,7 +34,7 @@ _log: Final = logging.getLogger("refold.integrations")
 class RefoldCompactor:
     """A `Compactor` for `CompactionHook`; one may serve many agents.
 
-    The hook says how many tokens are wanted, so `token_budget` and `window_share` have no effect.
+    The hook says how many tokens are wanted, so `token_budget` has no effect.
     """
 
     def __init__(self, **choices: Unpack[Choices]) -> None:

@@ -192,7 +192,9 @@ class TrackedSession:
             not length or beginnings[length - 1] == self.beginnings[-1]
         )
 
-    def fold(self, given: list[Any], beginnings: list[bytes], budget: int | None) -> list[Any]:
+    def fold(
+        self, given: list[Any], beginnings: list[bytes], budget: int | str | None
+    ) -> list[Any]:
         """Return what to send for the *given* history; what is new, unfolded if folding fails.
 
         What was sent before is sent again even then: thinking may be bound to it.

@@ -16,6 +16,7 @@ that it is. The system prompt in front is not in the key, since it changes and n
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile
@@ -102,6 +103,10 @@ class Stand(NamedTuple):
     fold: str
 
 
+def _place_of(entry: Stand | tuple[int, str]) -> int:
+    return entry[0]
+
+
 @dataclass(slots=True)
 class Trail:
     """A view from its beginning on: a key for each message, and what is known of it so far."""
@@ -133,11 +138,11 @@ class Trail:
             self.scope,
             self.keys[:size],
             self.counts[:size],
-            [place for place in self.asked if place < size],
-            [stand for stand in self.stands if stand.place < size],
-            [record for record in self.known if record[0] < size],
+            self.asked[: bisect_left(self.asked, size)],
+            self.stands[: bisect_left(self.stands, size, key=_place_of)],
+            self.known[: bisect_left(self.known, size, key=_place_of)],
             self.looked,
-            [place for place in self.marked if place < size],
+            self.marked[: bisect_left(self.marked, size)],
         )
 
     def add(self, said: Said, fold: str = "") -> None:
@@ -250,8 +255,8 @@ def write_view(trail: Trail, rows: Sequence[Shown]) -> tuple[dict[str, str], dic
             if records.setdefault(key, fold) != fold:
                 owners[key] = number
     end, before = trail.known[-1] if trail.known else (-1, "")
-    new = [stand for stand in trail.stands if stand.place > end]
-    asked = set(trail.asked)
+    new = trail.stands[bisect_right(trail.stands, end, key=_place_of) :]
+    asked = set(trail.asked[bisect_right(trail.asked, end) :])
     last = max((stand.place for stand in new if stand.place in asked), default=-1)
     if last >= 0:  # what shows nothing behind the last mark is not looked for
         at = [[trail.counts[place], fold] for place, fold in new if place <= last]

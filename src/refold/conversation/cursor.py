@@ -356,7 +356,8 @@ class Cursor:
         if self.whole > most:
             before = self.whole - most
             for item in now.shown():
-                if item.first and self.totals[item.first - 1] >= before:
+                is_inside = self.given[item.first].is_tool_result  # its call may be in a digest
+                if item.first and self.totals[item.first - 1] >= before and not is_inside:
                     break
                 early.append(item)
                 start = item.end

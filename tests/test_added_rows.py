@@ -37,16 +37,9 @@ TALK = [
 MINE = [*DETECTORS, TICKET]
 
 
-def in_a_session(**choices: Any) -> list[Any]:
-    session = Session(**choices)
-    session.extend(TALK)
-    return session.view()
-
-
 FACES: list[Callable[..., list[Any]]] = [
     lambda **choices: compress(TALK, **choices).messages,
     lambda **choices: Compressor(**choices).compress(TALK).messages,
-    in_a_session,
 ]
 
 

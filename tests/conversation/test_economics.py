@@ -72,6 +72,6 @@ def test_rates_are_those_of_the_price_list(model: str, read: float, written: flo
 
 
 def test_a_view_lands_where_its_reader_can_go_on() -> None:
-    assert [landing_tokens(n) for n in (5_000, 50_000, 500_000)] == [6_000, 12_500, 24_000]
+    assert [landing_tokens(n) for n in (5_000, 50_000, 500_000)] == [8_000, 15_000, 24_000]
     assert landing_tokens(100_000, "careful") == 40_000
     assert landing_tokens(100_000, "tight") == 12_000

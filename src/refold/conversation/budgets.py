@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final, Self, get_args
 
 from refold.checks import check_choice, check_whole
-from refold.conversation.economics import Landing, landing_tokens
+from refold.conversation.economics import LEAST, Landing, landing_tokens
 from refold.conversation.models import DEFAULT_REGISTRY, PriceList, list_prices
 
 _NUMBER_LANDS_AT: Final = 0.5
@@ -18,7 +18,6 @@ _MIN_GROWTH: Final = 1.1
 """If a fold could not bring a view down to its budget, it must grow by this much before another
 is tried."""
 _SHARE: Final = re.compile(r"(\d{1,2}(?:\.\d+)?) ?%")
-_LEAST: Final = 6_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +61,7 @@ class Budget:
             return min(aim, max(half, unread + half // 2)) if unread <= aim else half
         assert self.way is not None, "there is something to land at"
         if isinstance(self.way, float):
-            return max(_LEAST, int(self.way * originals))
+            return max(LEAST, int(self.way * originals))
         return landing_tokens(originals, self.way)
 
     def limit(self, model: str | None, landed: int, prices: PriceList | None) -> int:

@@ -23,8 +23,8 @@ SLACK: Final = 1.02
 """No run may cost more than this, measured by what sending everything would have cost."""
 _COLD_GAIN: Final = 1.25
 """A cold cache is written anew in any case, but a fold of little use still costs values."""
-_SHARE: Final = 0.25
-_LEAST: Final = 6_000
+_SHARE: Final = 0.3
+LEAST: Final = 8_000
 _MOST: Final = 24_000
 """Where a view lands: a share of the originals keeps what is lost level over the length of runs."""
 _CAREFUL_SHARE: Final = 0.4
@@ -65,9 +65,9 @@ def landing_tokens(originals: int, way: Landing = "auto") -> int:
     """
     match way:
         case "auto":
-            return min(_MOST, max(_LEAST, int(_SHARE * originals)))
+            return min(_MOST, max(LEAST, int(_SHARE * originals)))
         case "careful":
-            return max(_LEAST, int(_CAREFUL_SHARE * originals))
+            return max(LEAST, int(_CAREFUL_SHARE * originals))
         case "tight":
             return _TIGHT
 

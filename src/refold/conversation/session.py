@@ -52,7 +52,7 @@ class Session(Generic[M]):
 
     Without a budget, results are only respelled, without loss. With one, the beginning is folded:
 
-    - `"auto"` when it pays, down to 25 % of the conversation, at least 6,000 and at most 24,000
+    - `"auto"` when it pays, down to 30 % of the conversation, at least 8,000 and at most 24,000
       tokens; `"careful"` down to 40 %, `"tight"` down to 12,000, `"30%"` to a share of your own
     - a number of tokens: only when the view would be larger, down to half of it
 

@@ -13,7 +13,7 @@ from refold.fold.pieces import Kind, Text, Voice
 from refold.fold.records import flat, respell
 from refold.messages.failure import is_failure_text
 from refold.messages.message import Call, Message
-from refold.notation.recognize import is_digest, read_argument, unmarked
+from refold.notation.recognize import is_digest, mark_of, read_argument, unmarked
 from refold.scan.tokens.counter import TokenCounter
 
 SYSTEM: Final = ("system", "developer")
@@ -52,7 +52,7 @@ def read(messages: Sequence[Message], count: TokenCounter) -> list[Text]:
             if message.is_result(part) or (voice is Voice.USER and has_task and is_output(body)):
                 voice = Voice.TOOL
             has_task = has_task or (voice is Voice.USER and not is_insert(body))
-            if body.strip():
+            if body.strip() and body != mark_of(body):  # a mark alone says nothing in a digest
                 call = calls.get(part.call_id or "", -1)
                 text = Text(message.index, number, voice, body, 0, Kind.PROSE, call=call)
                 text.is_part = body is not part.text

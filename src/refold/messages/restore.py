@@ -289,7 +289,8 @@ def _find_unknown(
     there = _there(one.wire for one in items if not one.said.is_marked) if folds else set[str]()
     behind = {handle: leaves.of(fold) for handle, fold in folds.items()}
     copied = {h for h, found in behind.items() if found and _is_copy(found, leaves, there)}
-    return tuple(sorted({one.place for one in marked if copied.isdisjoint(_handles_in(one))}))
+    handles = [(one.place, set(_handles_in(one))) for one in marked]  # a digest may quote others
+    return tuple(sorted({place for place, its in handles if not its or not its <= copied}))
 
 
 def _handles_in(item: _Item) -> list[str]:

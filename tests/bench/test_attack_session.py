@@ -24,7 +24,7 @@ assert all(check.tried and check.holds for check in area.checks)
 """
 
 
-@pytest.mark.parametrize("area", ["files", "flips", "interrupts", "kills"])
+@pytest.mark.parametrize("area", ["crash", "files", "flips", "interrupts"])
 def test_no_promise_is_broken(area: str) -> None:
     done = subprocess.run(
         [sys.executable, "-c", RUN, area], cwd=BENCH, capture_output=True, text=True, check=False

@@ -12,7 +12,7 @@ from refold.fold.pieces import Grade
 _RULES: Final[tuple[tuple[Grade, str], ...]] = (
     # what a run came to, and which tests failed
     (Grade.FAILED, r"(?:FAILED|ERROR) (?=\S*[/.:])|(?:ERROR|FAIL): \S|[ \t]*--- FAIL"),
-    (Grade.FAILED, r".*(?:::\S+ (?:FAILED|ERROR)|\.\.\. (?:FAIL|ERROR))|not ok \d|FAIL\t"),
+    (Grade.FAILED, r".*(?:::\S{1,200} (?:FAILED|ERROR)|\.\.\. (?:FAIL|ERROR))|not ok \d|FAIL\t"),
     (Grade.FAILED, r"[ \t]*[✕✗✖×❌] \S|[ \t]*● \S"),
     (Grade.GRAVE, r"(?:FAILED|ERROR|FAIL)[ :]"),
     (Grade.GRAVE, r"E  "),
@@ -20,7 +20,10 @@ _RULES: Final[tuple[tuple[Grade, str], ...]] = (
     (Grade.GRAVE, r"Ran \d+ tests|(?:OK|FAILED)\b|test result: "),
     (Grade.GRAVE, r"[ \t]*Tests?(?: Suites| Files)?:? +(?:run: )?\d|\[\w+\] Tests run: \d"),
     (Grade.GRAVE, r"Error: |(?:[a-zA-Z_]\w*\.)*\w*(?:Error|Exception)\b"),
-    (Grade.GRAVE, r".*\b\d+ (?:passed|failed|errors?)\b.* in [\d.]+|.*BUILD (?:SUCCESS|FAIL)"),
+    (
+        Grade.GRAVE,
+        r".{0,99}\b\d+ (?:passed|failed|errors?)\b.{0,99} in [\d.]+|.*BUILD (?:SUCCESS|FAIL)",
+    ),
     (Grade.GRAVE, r"\d+ (?:passing|failing)\b"),
     # what says nothing
     (Grade.NOISE, r".*(?:PASSED|\.\.\. ok|site-packages|\bDEBUG\b)"),
@@ -63,7 +66,7 @@ _KINDS: Final[tuple[tuple[str, float, re.Pattern[str]], ...]] = (
         "test run",
         0.01,
         re.compile(
-            r"(?:FAILED|PASSED|ERROR) \S+::|\S+::\S+ (?:PASSED|FAILED)|=+ test session"
+            r"(?:FAILED|PASSED|ERROR) [^\s:]+::|[^\s:]+::\S+ (?:PASSED|FAILED)|=+ test session"
             r"|Ran \d+ tests?"
             r"|=+ .*\d+ (?:passed|failed)|test result: |--- (?:FAIL|PASS)|ok  \t|\s*Tests:? +\d"
         ),
@@ -87,7 +90,7 @@ _KINDS: Final[tuple[tuple[str, float, re.Pattern[str]], ...]] = (
     (
         "build output",
         0.05,
-        re.compile(r"\S+:\d+(?::\d+)?: (?:error|warning)|Compiling |npm "),
+        re.compile(r"[^\s:]+:\d+(?::\d+)?: (?:error|warning)|Compiling |npm "),
     ),
     ("code", 0.05, SIGNATURE),
 )

@@ -35,7 +35,7 @@ from refold.result import M
 from refold.scan.tokens.choose import factor_of
 from refold.stores.base import Store
 
-_GIVEN_AGAIN: Final = ("summarizer", "detectors", "codecs", "kinds", "rules")
+_GIVEN_AGAIN: Final = ("summarizer", "detectors", "codecs", "rules")
 """What is not saved with a session and must be passed again to `resume`."""
 _DRIFT: Final = 0.02
 """How far a counter that learns may drift before everything is counted again."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextvars import ContextVar
-from typing import Any, Final, Unpack
+from typing import Any, ClassVar, Final, Unpack
 
 from refold.integrations.choices import Choices, missing
 from refold.integrations.conversations import Integration, describe_retrieve
@@ -26,6 +26,9 @@ _model: Final[ContextVar[str | None]] = ContextVar("refold_agno_model", default=
 
 class RefoldCompression(Integration):
     """Takes the place of agno's `CompressionManager`; one may serve many runs at once."""
+
+    # agno sends every message, so what was sent can only stay as it is.
+    _only_on_arrival: ClassVar = True
 
     def __init__(self, **choices: Unpack[Choices]) -> None:
         super().__init__(**choices)

@@ -215,7 +215,9 @@ class Conversations:
             is_doubted = not forms.find(names) <= {AS_GIVEN}
         if is_doubted:
             session.doubt_thinking()
-        return TrackedSession(session, forms, name, kind, is_thinking_checked, is_doubted)
+        tracked = TrackedSession(session, forms, name, kind, is_thinking_checked, is_doubted)
+        tracked.only_on_arrival = self.choices.only_on_arrival
+        return tracked
 
     def _longest(self, beginnings: list[bytes], kind: Kind) -> tuple[int, TrackedSession | None]:
         """Return the length of the longest beginning seen before, and the session that had it."""
@@ -246,10 +248,14 @@ class Integration:
 
     _own_choices: ClassVar[Mapping[str, Any]] = {}
     """Options that the integration sets itself."""
+    _only_on_arrival: ClassVar[bool] = False
+    """Whether results can only be shortened before they are first sent."""
 
     def __init__(self, **choices: Unpack[Choices]) -> None:
         super().__init__()
-        self.conversations = Conversations(CheckedChoices(choices, **self._own_choices))
+        self.conversations = Conversations(
+            CheckedChoices(choices, only_on_arrival=self._only_on_arrival, **self._own_choices)
+        )
         self.last: Folded | None = None
         """What was sent last, with its report."""
         self._warn_once = WarnOnce()

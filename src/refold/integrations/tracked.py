@@ -34,6 +34,8 @@ _SEVERAL: Final = "several"
 """Sent in several forms: it is not known which of them an answer was to."""
 _NO_WORDS: Final = GAP
 """What is left of a message that was all thinking: providers reject empty ones."""
+_RESULT_SHARE: Final = 0.1
+"""Of a budget in tokens: what one result may take where nothing is ever folded later."""
 _MOST_FORMS: Final = 10_000
 """How many requests are remembered, at about 200 bytes each: more than agents have in flight."""
 _log: Final = logging.getLogger("refold.integrations")
@@ -181,6 +183,8 @@ class TrackedSession:
     messages may have been sent in another form than the one given."""
     beginnings: list[bytes] = field(default_factory=list)
     lock: threading.Lock = field(default_factory=threading.Lock)
+    only_on_arrival: bool = False
+    """Whether results can only be shortened before they are first sent."""
     refused: int = 0
     """How many answers of a summarizer have been refused so far."""
     sent: Sent = field(default_factory=Sent)
@@ -205,7 +209,11 @@ class TrackedSession:
                 session.extend(given[len(session) : sent.length])
                 session.note_sent()
             session.extend(given[len(session) :])
-            view = session.view(budget)
+            if self.only_on_arrival:
+                most = int(_RESULT_SHARE * budget) if isinstance(budget, int) else None
+                view = session.view(result_tokens=most)
+            else:
+                view = session.view(budget)
         except RefoldError as error:
             _log.error("what is new is sent as it is, not folded: %s", describe(error))
             new = given[sent.length :]

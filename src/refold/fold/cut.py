@@ -80,9 +80,6 @@ def _cut_lines(number: int, text: Text, pieces: list[Piece]) -> None:
         grades = dict(grade_harness(body))
     first, seen = len(pieces), set[str]()
     for start, end in _spans(text, grades):
-        if len(pieces) > first and not body[start:end].strip():
-            pieces[-1].end = end  # blank lines say nothing by themselves
-            continue
         piece = Piece(number, start, end, rate * (end - start) + 1)
         if text.is_call:
             if len(pieces) == first:

@@ -33,7 +33,6 @@ _FORBIDS: Final = re.compile(
     r"|leave .{1,40} alone|only)\b|不要|别|禁止|ないで"
 )
 _VALUE: Final = re.compile(r"[@#\d]")
-_CJK: Final = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
 
 
 def is_insert(text: str) -> bool:
@@ -66,7 +65,12 @@ def is_prose(text: str) -> bool:
 
 
 def _plain(words: list[str]) -> int:
-    return sum(1 for word in words if word.strip(_SIGNS).isalpha() or _CJK.search(word))
+    return sum(1 for word in words if _is_word(word.strip(_SIGNS)))
+
+
+def _is_word(word: str) -> bool:
+    """Tell whether it is letters only; outside ASCII, marks and signs may stand among them."""
+    return word.isalpha() or (not word.isascii() and any(map(str.isalpha, word)))
 
 
 def wills(text: str, start: int, end: int) -> bool:

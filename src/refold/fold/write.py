@@ -226,6 +226,8 @@ class Writer:
         end = 0
         for m in spans.get(n, ()):
             start = pieces[m].start
+            if start > end and not text.text[start : pieces[m].end].strip():
+                continue  # a blank line after a gap says nothing
             if start > end and out and text.text[end:start].strip():
                 out[-1] = out[-1].rstrip("\n ")
                 out.append(marks.NEXT_LINE if text.text[start - 1] == "\n" else marks.BETWEEN)

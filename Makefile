@@ -2,8 +2,8 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
-LIGHT := agno anthropic langchain openai openai_agents pydantic_ai
-HEAVY := adk agent_framework haystack litellm llama_index strands
+LIGHT := ag2 agno anthropic autogen langchain openai openai_agents pydantic_ai smolagents
+HEAVY := adk agent_framework dspy haystack litellm llama_index strands
 FRAMEWORKS := build/frameworks
 BROWSER := build/browser
 AXE := axe-core@4.14.0
@@ -13,7 +13,7 @@ CLIENTS := build/clients
 # Tests start hundreds of processes: each would compile the sources anew where bytecode is not kept.
 KEPT := PYTHONDONTWRITEBYTECODE= PYTHONPYCACHEPREFIX=$(CURDIR)/build/bytecode
 
-.PHONY: demo test test-bench test-integrations test-integrations-light test-integrations-heavy test-model test-browser lint docs bench clean wheel test-stores test-batch demo-serve test-sdks test-clients
+.PHONY: demo test test-bench test-integrations test-integrations-light test-integrations-heavy test-integrations-crewai test-model test-browser lint docs bench clean wheel test-stores test-batch demo-serve test-sdks test-clients
 
 demo: $(VENV)/installed
 	@$(BIN)/refold demo
@@ -55,7 +55,7 @@ test-clients: $(CLIENTS)/installed
 
 # The real frameworks, in environments of their own; a framework that is missing is a failure. Their
 # own warnings are no errors of ours.
-test-integrations: test-integrations-light test-integrations-heavy
+test-integrations: test-integrations-light test-integrations-heavy test-integrations-crewai
 
 TOLERANT := -W default -W ignore::ResourceWarning
 EXAMPLES := tests/docs/test_examples.py::test_examples_run
@@ -71,6 +71,12 @@ test-integrations-heavy: $(FRAMEWORKS)-heavy/installed
 	$(WITH) -m tests.integrations.installed $(HEAVY)
 	$(WITH) -m pytest -n auto $(TOLERANT) $(HEAVY:%=tests/integrations/test_%.py)
 	$(WITH) -m pytest $(TOLERANT) $(HEAVY:%='$(EXAMPLES)[docs/integrations/%.md]')
+
+# CrewAI pins what the others pin otherwise: an environment of its own.
+test-integrations-crewai: WITH = OTEL_SDK_DISABLED=true $(FRAMEWORKS)-crewai/bin/python
+test-integrations-crewai: $(FRAMEWORKS)-crewai/installed
+	$(WITH) -m tests.integrations.installed crewai
+	$(WITH) -m pytest $(TOLERANT) tests/integrations/test_crewai.py '$(EXAMPLES)[docs/integrations/crewai.md]'
 
 # The report in Debian's Chromium; screenshots go to $(BROWSER)/screenshots. What cannot be installed
 # is skipped, and said.
@@ -138,6 +144,11 @@ $(BROWSER)/installed: pyproject.toml
 
 $(FRAMEWORKS)-light/installed: EXTRA = frameworks-test
 $(FRAMEWORKS)-heavy/installed: EXTRA = more-frameworks-test
+$(FRAMEWORKS)-crewai/installed: pyproject.toml
+	$(PYTHON) -m venv $(@D)
+	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check -e '.[test,crewai-test]'
+	@touch $@
+
 $(FRAMEWORKS)-%/installed: pyproject.toml tests/integrations/constraints.txt
 	$(PYTHON) -m venv $(@D)
 	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check -e '.[test,$(EXTRA)]' -c tests/integrations/constraints.txt

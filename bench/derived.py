@@ -18,10 +18,9 @@ _MOST_SLOW: Final = 2
 _PATTERN_GLANCE: Final = 8_000
 """A pattern that looks at all that follows from each character takes some 30 ms for so many."""
 _AT_MOST: Final = {
-    ("scan/sentence_score.py", "FEATURES"): 1_000,
-    ("scan/sentence_score.py", "_FEATURES_OR_WORDS"): 1_000,
+    ("scan/secrets.py", "_PLACEHOLDER"): 1_000,
 }
-"""How many characters are read at a time: longer ones are for `count_in_long`."""
+"""Patterns of values that are no longer than so many characters."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,19 +1,13 @@
-"""Measure the token estimate against an exact tokenizer, per kind of text; fit its weights anew.
+"""Measure the token estimate against an exact tokenizer, per kind of text.
 
-    python bench/estimator.py                           # generated texts that were not fitted to
-    python bench/estimator.py --data DIR --by kind      # messages of every *.jsonl.gz in DIR, too
-    python bench/estimator.py --fit                     # fit to both, and compare with the package
-
-Fitting needs numpy, scipy and the recorded conversations in ../shared/data (or --data); without
-them it is skipped. It takes the part of the generated texts that is for fitting, prints the error
-on each source when the fit has not seen it, and fails if the package has other weights.
+python bench/estimator.py                           # generated texts that were not fitted to
+python bench/estimator.py --data DIR --by kind      # messages of every *.jsonl.gz in DIR, too
 """
 
 from __future__ import annotations
 
 import argparse
 import gzip
-import importlib.util
 import json
 import random
 import sys
@@ -33,7 +27,6 @@ from table import draw
 MIN_TOKENS: Final = 20
 PER_SOURCE: Final = 700
 MAX_CHARS: Final = 20_000
-DATA: Final = Path(__file__).parents[2] / "shared" / "data"
 HEADER: Final = ("kind", "texts", "5 %", "median", "95 %", "error", "total")
 
 Texts = list[tuple[str, str]]
@@ -86,27 +79,6 @@ def measure(texts: Texts, count: ExactCounter) -> Iterator[tuple[object, ...]]:
         yield kind, *row
 
 
-def fit(directory: Path) -> int:
-    """Fit the weights anew, show how they do on what they have not seen, compare the package."""
-    needed = [name for name in ("numpy", "scipy") if importlib.util.find_spec(name) is None]
-    if needed or not any(directory.glob("*.jsonl.gz")):
-        lacking = " and ".join(needed) or f"recorded conversations in {directory}"
-        print(f"SKIPPED: fitting needs {lacking}", file=sys.stderr)
-        return 0
-    from estimator_fit import Fit, shipped, spell
-
-    texts = [*recorded(directory), *generated("fit")]
-    count = ExactCounter("o200k_base")
-    fitting = Fit(texts, [count(text) for _, text in texts])
-    header = ("kind", "texts", "error", "left out", "total")
-    print(draw(header, fitting.cross_validate(fitting.left_out_kinds())))
-    weights = fitting.weights()
-    print(f"\n{spell(weights)}\n")
-    same = weights == shipped()
-    print("the package has these weights" if same else "THE PACKAGE HAS OTHER WEIGHTS")
-    return 0 if same else 1
-
-
 def main(argv: Sequence[str] | None = None) -> int:
     """Print the table."""
     summary, _, rest = (__doc__ or "").partition("\n\n")
@@ -116,13 +88,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--data", type=Path, help="directory of *.jsonl.gz conversations")
     parser.add_argument("--encoding", choices=ENCODINGS, default="o200k_base")
     parser.add_argument("--by", choices=("source", "kind"), default="source")
-    parser.add_argument("--fit", action="store_true", help="fit the weights instead")
     args = parser.parse_args(argv)
-    if args.fit:
-        return fit(args.data or DATA)
     found = recorded(args.data) if args.data else ()
     named = ((kind_of(text) if args.by == "kind" else source, text) for source, text in found)
-    texts = [*generated("test"), *named]
+    texts = [*generated(), *named]
     print(f"estimate ÷ {args.encoding}, texts of {MIN_TOKENS} tokens and more")
     print(draw(HEADER, measure(texts, ExactCounter(args.encoding))))
     return 0

@@ -1,8 +1,7 @@
-"""Texts to fit the token estimate to, and others to test it on: seeded, of many kinds.
+"""Texts to test the token estimate on: seeded, of many kinds; its weights were fitted to others.
 
 What agents read all day (source code, JSON, logs, tables, pages) is made from templates with names
-and numbers filled in. A template is used for fitting or for testing, never for both; the two
-vocabularies share a few common words.
+and numbers filled in.
 """
 
 from __future__ import annotations
@@ -20,28 +19,22 @@ from typing import Any, Final
 from estimator_templates import CODE, LANGUAGES, LOG_LINES, PAGES, SENTENCES, SETTINGS, WORDS
 
 PER_KIND: Final = 60
+SEED: Final = "test"
 _WITHOUT_BLANKS: Final = ("Chinese", "Japanese")
 _SLOT: Final = re.compile("§([a-zA-Z])")
-_PEOPLE: Final = {
-    "fit": ("Ines Roy", "Pavel Novak", "Amara Diallo", "Kenji Mori", "Lena Holm"),
-    "test": ("Tomás Rivera", "Aylin Kaya", "Oskar Lund", "Grace Okafor", "Wei Chen"),
-}
-_STATES: Final = {
-    "fit": ("open", "closed", "waiting", "in_progress"),
-    "test": ("active", "ACTIVE", "archived", "not started", "done"),
-}
+_PEOPLE: Final = ("Tomás Rivera", "Aylin Kaya", "Oskar Lund", "Grace Okafor", "Wei Chen")
+_STATES: Final = ("active", "ACTIVE", "archived", "not started", "done")
 
 
 @dataclass(frozen=True, slots=True)
 class Maker:
-    """Fills templates of one part, fit or test, with names and numbers from a seed."""
+    """Fills templates with names and numbers from a seed."""
 
-    part: str
     dice: random.Random
 
     def word(self) -> str:
         """Draw a word; the vocabulary begins with the frequent ones."""
-        words = WORDS[self.part]
+        words = WORDS
         return words[int(len(words) * self.dice.random() ** 2)]
 
     def words(self) -> list[str]:
@@ -59,11 +52,11 @@ class Maker:
 
     def record(self, shape: int) -> dict[str, Any]:
         """Make a row as a service returns it; rows of a shape have the same columns."""
-        dice, part = self.dice, self.part
+        dice = self.dice
         columns: list[tuple[str, Any]] = [
             ("id", dice.randrange(10 ** dice.randint(2, 7))),
-            ("name", dice.choice(_PEOPLE[part])),
-            ("status", dice.choice(_STATES[part])),
+            ("name", dice.choice(_PEOPLE)),
+            ("status", dice.choice(_STATES)),
             ("total", round(dice.random() * 10 ** dice.randint(1, 4), 2)),
             ("is_active", dice.random() < 0.5),
             ("created_at", self.fill("§dT§tZ")),
@@ -76,9 +69,7 @@ class Maker:
         ]
         layout = random.Random(shape)
         chosen = layout.sample(range(len(columns)), layout.randint(4, 8))
-        if part == "test":
-            return {_camel(columns[n][0].split("_")): columns[n][1] for n in chosen}
-        return {columns[n][0]: columns[n][1] for n in chosen}
+        return {_camel(columns[n][0].split("_")): columns[n][1] for n in chosen}
 
     def records(self) -> list[dict[str, Any]]:
         """Make some rows of one shape."""
@@ -96,7 +87,7 @@ class Maker:
 
     def log(self) -> str:
         """Make lines of one or two formats, as one program writes them."""
-        formats = self.dice.sample(LOG_LINES[self.part], 2)
+        formats = self.dice.sample(LOG_LINES, 2)
         return self.blocks([formats[0], *formats], 6, 40)
 
 
@@ -116,7 +107,7 @@ _FILLINGS: Final[Mapping[str, Callable[[Maker], str]]] = {
     "i": lambda make: str(make.dice.randrange(10)),
     "f": lambda make: str(round(make.dice.random() * 100, make.dice.randint(1, 3))),
     "z": lambda make: f"{make.dice.randrange(1000):03}",
-    "s": lambda make: make.fill(make.dice.choice(SENTENCES[make.part])),
+    "s": lambda make: make.fill(make.dice.choice(SENTENCES)),
     "d": lambda make: f"20{make.dice.randint(19, 27)}-{make.dice.randint(1, 12):02}-"
                       f"{make.dice.randint(1, 28):02}",
     "t": lambda make: f"{make.dice.randrange(24):02}:{make.dice.randrange(60):02}:"
@@ -125,47 +116,47 @@ _FILLINGS: Final[Mapping[str, Callable[[Maker], str]]] = {
     "u": lambda make: "-".join(make.dice.randbytes(n).hex() for n in (4, 2, 2, 2, 6)),
     "p": lambda make: "/".join(make.word() for _ in range(make.dice.randint(1, 3))),
     "a": lambda make: ".".join(str(make.dice.randrange(256)) for _ in range(4)),
-    "P": lambda make: make.dice.choice(_PEOPLE[make.part]),
+    "P": lambda make: make.dice.choice(_PEOPLE),
 }  # fmt: skip
 
 KINDS: Final[Mapping[str, Callable[[Maker], str]]] = {
-    "Markdown pages": lambda make: make.blocks(PAGES[make.part], 4, 16, "\n\n"),
-    "Python source": lambda make: make.blocks(CODE["Python"][make.part], 3, 14, "\n\n"),
-    "TypeScript source": lambda make: make.blocks(CODE["TypeScript"][make.part], 3, 14, "\n\n"),
+    "Markdown pages": lambda make: make.blocks(PAGES, 4, 16, "\n\n"),
+    "Python source": lambda make: make.blocks(CODE["Python"], 3, 14, "\n\n"),
+    "TypeScript source": lambda make: make.blocks(CODE["TypeScript"], 3, 14, "\n\n"),
     "compact JSON": lambda make: json.dumps(make.records(), separators=(",", ":")),
     "pretty JSON": lambda make: json.dumps(make.records(), indent=make.dice.choice((2, 2, 4))),
-    "YAML": lambda make: make.blocks(SETTINGS[make.part], 2, 8),
+    "YAML": lambda make: make.blocks(SETTINGS, 2, 8),
     "log lines": Maker.log,
     "CSV": Maker.table,
 }
 
 
 NOISE: Final = ("base64", "hex", "numbers", "white space", "one letter")
-"""Kinds without words; what is random in them is another draw for testing."""
+"""Kinds without words."""
 
 
-def everyday(part: str) -> Iterator[tuple[str, str]]:
+def everyday() -> Iterator[tuple[str, str]]:
     """Yield the kinds of text that agents read all day."""
-    make = Maker(part, random.Random(part))
+    make = Maker(random.Random(SEED))
     for kind, write in KINDS.items():
         for _ in range(PER_KIND):
             yield kind, write(make)
 
 
-def foreign(part: str) -> Iterator[tuple[str, str]]:
+def foreign() -> Iterator[tuple[str, str]]:
     """Yield texts in other languages and scripts."""
-    dice = random.Random(part)
+    dice = random.Random(SEED)
     for language, sentences in LANGUAGES.items():
-        words = sentences[part].split(" ")
+        words = sentences.split(" ")
         blank = "" if language in _WITHOUT_BLANKS else " "
         for _ in range(PER_KIND):
             dice.shuffle(words)
             yield language, blank.join(words * dice.randint(1, 3))
 
 
-def noise(part: str) -> Iterator[tuple[str, str]]:
+def noise() -> Iterator[tuple[str, str]]:
     """Yield texts without words."""
-    dice = random.Random(part)
+    dice = random.Random(SEED)
     for _ in range(PER_KIND):
         drawn = dice.randbytes(dice.randint(30, 600))
         numbers = (str(dice.randrange(10 ** dice.randint(1, 9))) for _ in range(60))
@@ -179,8 +170,8 @@ def noise(part: str) -> Iterator[tuple[str, str]]:
         yield from zip(NOISE, texts, strict=True)
 
 
-def generated(part: str) -> Iterator[tuple[str, str]]:
-    """Yield all of it, each text with its kind; *part* is fit or test."""
-    yield from everyday(part)
-    yield from foreign(part)
-    yield from noise(part)
+def generated() -> Iterator[tuple[str, str]]:
+    """Yield all of it, each text with its kind."""
+    yield from everyday()
+    yield from foreign()
+    yield from noise()

@@ -5,36 +5,29 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping
 from copy import deepcopy
-from dataclasses import dataclass, replace
-from functools import cache, partial
-from itertools import pairwise
-from math import log
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from time import process_time
 from typing import Any, Final
 
 from fidelity_kit import Conversation, FoldFunction
 from refold import Result, compress, uncompress
-from refold.fold.rate import BUCKETS, VALUES, WORDS, Weights
+from refold.fold.rate import BUCKETS, Weights
 from refold.messages.formats import load
 from refold.messages.manifest import Trail
+from refold.messages.render import render
 from refold.messages.token_count import CountedTexts
 from refold.options import Options, Profile
-from refold.plan.fit import fit_budget
-from refold.plan.profiles import preset_of
-from refold.plan.profiles.standard import StandardFitter
-from refold.plan.render import render
-from refold.plan.text_cache import TextCache
-from refold.scan.items import Shape
+from refold.planner import fit_budget
 from refold.scan.tokens.counter import TokenCounter
+from refold.text_cache import TextCache
 
 STANDARD: Final = "refold"
 LOSSLESS: Final = "refold lossless"
 UNSEEN: Final = "refold unseen"
 """With weights that never saw the source at hand."""
-HAND_VALUES: Final = "hand-set values"
-HAND_BOTH: Final = "hand-set both"
-OURS: Final = (STANDARD, LOSSLESS, UNSEEN, HAND_VALUES, HAND_BOTH)
+OURS: Final = (STANDARD, LOSSLESS, UNSEEN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,14 +106,13 @@ def public_way(profile: Profile, counter: TokenCounter) -> Way:
 
 def weighted_way(weights: Weights, counter: TokenCounter) -> Way:
     """Measure profile `standard` with other weights than those that ship."""
-    preset = replace(preset_of("standard"), fit=partial(StandardFitter, weights=weights))
 
     def way(messages: Conversation, budget: int | None) -> Folded:
         assert budget is not None
         start = process_time()
         options = Options(profile="standard", token_budget=budget, counter=counter)
         text_cache = TextCache(CountedTexts(counter, counter))
-        plan, _ = fit_budget(load(messages), options, text_cache, budget, preset=preset)
+        plan, _ = fit_budget(load(messages), options, text_cache, budget, weights=weights)
         after = list(render(plan, version=0, trail=Trail.named(NAME)).messages)
         return Folded(after, process_time() - start, budget, after != messages)
 
@@ -180,34 +172,4 @@ def weights_without(source: str, folder: Path) -> Weights:
     ]
     if wrong:
         raise ValueError(f"{path} has weights of other traits ({', '.join(wrong)})")
-    return weights
-
-
-def hand_weights(*, with_words: bool) -> Weights:
-    """Return weights set by hand as in the kit's `hybrid`: recent, rare and the user's first.
-
-    Weights add up to log-odds; that far below even they multiply chances. So each is the logarithm
-    of a factor: 1 + 3·place², 1 ÷ (1 + 0.15·(times - 1)), and 2 or 1.2 for user and assistant.
-    """
-    own: dict[str, list[float]] = {"bias": [-3.0]}
-    places, grades = BUCKETS[VALUES]["place"], BUCKETS[VALUES]["times"]
-    own["place"] = [log(1 + 3 * ((grade + 0.5) / 10) ** 2) for grade in range(places)]
-    least = [max(1, 2**grade - 1) for grade in range(grades + 1)]
-    own["times"] = [
-        -log(1 + 0.15 * ((low + max(low, high - 1)) / 2 - 1)) for low, high in pairwise(least)
-    ]
-    own["teller"] = [log(2.0), log(1.2), 0.0]
-    weights = {
-        class_: {**{trait: [0.0] * grades for trait, grades in traits.items()}, **own}
-        for class_, traits in BUCKETS.items()
-    }
-    if not with_words:
-        weights[WORDS] = {**weights[WORDS], "bias": [-60.0]}
-        weights[VALUES] = {
-            **weights[VALUES],
-            "shape_teller": [
-                -60.0 if grade // 3 >= Shape.WORD else 0.0
-                for grade in range(BUCKETS[VALUES]["shape_teller"])
-            ],
-        }
     return weights

@@ -12,9 +12,10 @@ from typing import Any, Final
 
 SHARED: Final = Path(__file__).parent.parent.parent / "shared"
 _TAGS: Final = re.compile(
-    r"\[cce:(?:near-)?dup of \S+ — \d+ chars|(?:\[\d+% shown[^\n\]#]*)? #[0-9a-z]+\]"
+    r"\[cce:(?:near-)?dup of \S+ — \d+ chars|\[\d+ messages?\b(?:, shortened)?(?: #[0-9a-z]+)?\]"
+    r"|(?:\[\d+% shown[^\n\]#]*)? #[0-9a-z]+\]"
 )
-"""What stands in our own tags: which message is the same, its length, and a handle."""
+"""What stands in our own tags: which message is the same, its length, how many, and a handle."""
 _DIALOGUES: Final = 20
 """Dialogues are short and say little each: the kit's two dozen leave nothing but noise."""
 SUITES: Final = ("reuse", "reusew", "qa", "facts", "toolout")

@@ -1,11 +1,11 @@
-"""What the fidelity bench prints: a table a suite, intervals, weights compared, targets."""
+"""What the fidelity bench prints: a table a suite, intervals, weights compared."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from fidelity_folds import HAND_BOTH, HAND_VALUES, LOSSLESS, OURS, STANDARD, UNSEEN
+from fidelity_folds import LOSSLESS, OURS, STANDARD, UNSEEN
 from fidelity_stats import (
     PANELS,
     RUN_FAMILIES,
@@ -174,9 +174,8 @@ def _tokens_after(row: Row) -> float:
 
 
 def weights_table(results: Results, panel: Panel) -> str:
-    """Draw learned weights on sources they never saw beside the shipped and hand-set ones."""
-    methods = (STANDARD, UNSEEN, HAND_BOTH, HAND_VALUES)
-    names = ("shipped", "unseen", "hand both", "hand values")
+    """Draw learned weights on sources they never saw beside those that ship."""
+    methods, names = (STANDARD, UNSEEN), ("shipped", "unseen")
     header = ["source", "rows"]
     for name in names:
         header += [f"{name} {percent(results.shares[0])}", *map(percent, results.shares[1:])]
@@ -189,15 +188,5 @@ def weights_table(results: Results, panel: Panel) -> str:
         body.append([source, len(own[0]), *figures])
     macro = [spell(panel.average(cell, panel.score)) for cell in cells]
     body.append(["macro over families", len(cells[0]), *macro])
-    title = f"{panel.title}: weights that never saw the source, beside shipped and hand-set ones"
-    return f"{title}\n{draw(header, body)}\n\n{_weights_intervals(results, panel)}"
-
-
-def _weights_intervals(results: Results, panel: Panel) -> str:
-    body = [
-        [percent(share), other, spell_interval(interval), interval.verdict]
-        for share in results.shares
-        for other in (HAND_BOTH, HAND_VALUES)
-        if (interval := results.compare(panel, UNSEEN, other, share)) is not None
-    ]
-    return draw(["share", f"{UNSEEN} minus", "difference, 95 % interval", "it is"], body)
+    title = f"{panel.title}: weights that never saw the source, beside those that ship"
+    return f"{title}\n{draw(header, body)}"

@@ -154,6 +154,17 @@ def _log(choices: int) -> Callable[[int], Messages]:
     return make
 
 
+def _result(unit: str) -> Callable[[int], Messages]:
+    """Repeat *unit* as a tool's result, so that a budget looks for what its lines are."""
+
+    def make(size_kb: int) -> Messages:
+        text: str = _run(unit)(size_kb)[0]["content"]
+        asked, call, result, *rest = _log(2)(0)
+        return [asked, call, {**result, "content": text}, *rest]
+
+    return make
+
+
 _RULES: Final[dict[str, Any]] = {"profile": "classic"}
 HOSTILE: Final[tuple[Hostile, ...]] = (
     Hostile(name="one letter", make=_run("a")),
@@ -176,6 +187,7 @@ HOSTILE: Final[tuple[Hostile, ...]] = (
     Hostile(name="slash run /a", make=_run("/a")),
     Hostile(name="dotted run a.", make=_run("a.")),
     Hostile(name="initials A.", make=_run("A.")),
+    Hostile(name="qualified run a::", make=_result("a::")),
     Hostile(name="disguised initials", make=_run("A.\u017f.A.\u212a.\u0130.\u0131.")),
     Hostile(name="one disguised initial", make=_run("A.", "\u017f")),
     Hostile(name="mail run a@", make=_run("a@")),

@@ -32,10 +32,14 @@ from table import draw, share
 from typed import text_of
 
 TARGETS: Final = {50: 100, 30: 100, 15: 98}
+_MODEL: Final = "gpt-4o"
+"""Counted exactly: an estimate would keep a tenth of the system prompt free, too."""
 _AMPLE: Final = 10**9
 _CUTS_A_RUN: Final = 5
 _MOST_TOKENS: Final = 12_000
 _FITS_SHARE: Final = 0.8
+_MARK: Final = 24
+"""Tokens of the mark of everything else, in a conversation without a name."""
 _MOST_CHARS: Final = 100
 """Longer values are texts."""
 
@@ -113,8 +117,8 @@ def run(job: Job) -> list[tuple[int, str, bool]]:
     outcomes: list[tuple[int, str, bool]] = []
     for at in job.shares:
         room = (tokens - system) * at // 100
-        if needed <= _FITS_SHARE * room:
-            view = compress(messages, token_budget=system + room).messages
+        if needed <= min(_FITS_SHARE * room, room - _MARK):
+            view = compress(messages, token_budget=system + room, model=_MODEL).messages
             text = "\n".join(map(text_of, view))
             outcomes += ((at, value, _stands(value, text)) for value in job.values)
     return outcomes
@@ -129,7 +133,7 @@ def _newest(messages: Messages) -> int:
 
 
 def _count(messages: Messages) -> int:
-    return compress(messages, token_budget=_AMPLE).tokens_before
+    return compress(messages, token_budget=_AMPLE, model=_MODEL).tokens_before
 
 
 def _stands(value: str, text: str) -> bool:

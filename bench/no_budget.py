@@ -2,9 +2,10 @@
 
 DATA_DIR holds trajectory.*.jsonl.gz (agent runs) and qa.*.jsonl.gz (meetings). Each conversation is
 folded by a profile and by the one that it is compared with: of both kinds it must save at least as
-many tokens. A tool result that is not as it was must give the original back when its codecs are
-undone, or be a copy of one that is shown; what people typed in up to 150 words must be as it was.
-Returns 1 if one of these does not hold.
+many tokens. Made logs, records and search hits are folded alone, after a label on their line, in an
+agent's envelope, and cut off. A tool result that is not as it was must give the original back when
+its codecs are undone, or be a copy of one that is shown; what people typed in up to 150 words must
+be as it was. Returns 1 if one of these does not hold.
 
 examples:
   python bench/no_budget.py ../shared/data --profile lossless --against classic
@@ -17,11 +18,13 @@ import argparse
 import gzip
 import json
 import multiprocessing
+import random
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
+from statistics import mean
 
 from records import Messages, parse_with_files, parser_for
 from refold import Result, compress
@@ -82,6 +85,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         for group, found in pool.imap(run, find_jobs(arguments), chunksize=2):
             sums[group].add(found)
     print(_table(sums, arguments.profile, arguments.against), end="\n\n")
+    print(_table_of_made(arguments.profile), end="\n\n")
     missed = [line for group, one in sums.items() for line in find_missed(group, one, arguments)]
     print(*missed or ["all targets reached"], sep="\n")
     for one in sums.values():
@@ -170,6 +174,93 @@ def _table(sums: dict[str, Sum], profile: str, against: str) -> str:
             for group, one in sums.items()
         ],
     )
+
+
+FORMS = {
+    "alone": "{}",
+    "after a label": "Output: {}",
+    "in an envelope": "<returncode>0</returncode>\n<output>\n{}\n</output>",
+}
+
+
+def nginx(dice: random.Random) -> str:
+    """Make an access log."""
+    return "\n".join(
+        f"203.0.113.{dice.randint(1, 254)} - - [15/Nov/2031:10:{n // 60:02}:{n % 60:02} +0000] "
+        f'"GET {dice.choice(("/", "/cart", "/api/v1/orders"))} HTTP/1.1" '
+        f'{dice.choice((200, 200, 404, 502))} {dice.randint(100, 90_000)} "https://shop.example/" '
+        '"Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36"'
+        for n in range(120)
+    )
+
+
+def ndjson(dice: random.Random) -> str:
+    """Make a log of JSON lines."""
+    return "\n".join(
+        json.dumps(
+            {
+                "timestamp": f"2031-11-15T10:{n // 60:02}:{n % 60:02}Z",
+                "level": dice.choice(("info", "warn")),
+                "service": "orders",
+                "message": dice.choice(("request handled", "queue drained", "slow query")),
+                "duration_ms": dice.randint(1, 900),
+                "request_id": f"{dice.getrandbits(48):012x}",
+            }
+        )
+        for n in range(80)
+    )
+
+
+def rows(dice: random.Random) -> str:
+    """Make the records of an answer."""
+    made = [
+        {
+            "order_id": f"W{dice.randint(10**6, 10**7)}",
+            "customer_name": dice.choice(("Ines Roy", "Pavel Novak", "Amara Diallo")),
+            "status": dice.choice(("open", "closed", "waiting")),
+            "total_amount": round(dice.random() * 900, 2),
+            "items_count": dice.randint(1, 9),
+        }
+        for _ in range(60)
+    ]
+    return json.dumps(made, indent=2)
+
+
+def grep(dice: random.Random) -> str:
+    """Make search hits, some in each file."""
+    return "\n".join(
+        f"src/server/{folder}/{name}.py:{dice.randint(1, 900)}:    {name}({dice.choice('abcd')})"
+        for folder in ("export", "import", "queue")
+        for name in ("parse_header", "flush_queue", "open_gate", "load_config")
+        for _ in range(dice.randint(2, 9))
+    )
+
+
+MADE: tuple[Callable[[random.Random], str], ...] = (nginx, ndjson, rows, grep)
+
+
+def _saved_of(text: str, profile: Profile) -> float:
+    """Return the share of tokens that a run saves whose one result is *text*."""
+    call = {"id": "c1", "type": "function", "function": {"name": "query", "arguments": "{}"}}
+    run: Messages = [
+        {"role": "user", "content": "Look into it."},
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c1", "content": text},
+        *({"role": "user", "content": f"And {n}?"} for n in range(4)),
+    ]
+    result = compress(run, profile=profile)
+    return result.tokens_saved / result.tokens_before
+
+
+def _table_of_made(profile: Profile) -> str:
+    table = []
+    for make in MADE:
+        texts = [make(random.Random(seed)) for seed in range(3)]
+        kinds = [[form.format(text) for text in texts] for form in FORMS.values()]
+        kinds.append([text[: 2 * len(text) // 3] for text in texts])
+        shares = [mean(_saved_of(text, profile) for text in kind) for kind in kinds]
+        table.append([make.__name__, *(f"{share:.1%}" for share in shares)])
+    return draw(["saved of", *FORMS, "cut off"], table)
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -16,7 +16,7 @@ import re
 import subprocess
 import sys
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from importlib import import_module, util
 from importlib.machinery import FileFinder, SourceFileLoader
@@ -25,14 +25,20 @@ from types import FrameType
 from typing import Any, Final
 
 FOREIGN: Final = {
+    "codecs/records.py:_read_rest": "the first key of a record, escaped, after a bracket",
+    "lazy.py:__getattr__": "those of `regex`, listed where they are written",
     "options.py:of": "the caller's own pattern",
     "conversation/saved.py:_options_from_wire": "the caller's own pattern, from a saved session",
     "tools/text_store.py:search_lines": "a literal text, escaped",
-    "llm/summarizers/prompt.py:strip_fences": "a digest, between words of five letters at most",
+    "llm/summarizers/prompt.py:clean": "a digest, between words of five letters at most",
     "scan/name_tables.py:_class_table": "single characters, over a table",
 }
 """Sites whose patterns are not ours, by file and function, and whose they are."""
 
+_GIVEN: Final[dict[str, Callable[[Any], tuple[Any, ...]]]] = {
+    "fold/kinds.py:_rules_for": lambda kinds: (tuple(range(len(kinds._RULES))),),
+}
+"""Functions that make patterns of what they are given, and what gives them most."""
 _ASKED: Final = {
     **dict.fromkeys(("match", "fullmatch", "search", "finditer"), ""),
     **dict.fromkeys(("findall", "split", "sub", "subn"), "finditer"),
@@ -93,6 +99,8 @@ def _find_sites(file: str, tree: ast.AST) -> Iterator[_Site]:
             case ast.Call(func=ast.Attribute(value=ast.Name(id="re"), attr=attr)):
                 if attr != "compile" and attr not in _ASKED:
                     continue
+            case ast.Call(func=ast.Name(id="regex")):  # of refold.lazy
+                attr = "compile"
             case _:
                 continue
         function, name, method = "", "", attr
@@ -201,6 +209,7 @@ def _record(root: Path, trees: dict[str, ast.Module]) -> list[tuple[str, int, An
     sys.path_hooks.insert(0, _sources_only(root))
     sys.path_importer_cache.clear()
     re.compile = record  # in a process of its own: see `list_patterns`
+    import_module("refold.lazy").__dict__["regex"] = record
     for file, tree in trees.items():
         name = "refold" if file == "__init__.py" else f"refold.{_module_name(file)}"
         if "__main__" in name or not any(_find_sites(file, tree)):
@@ -209,8 +218,10 @@ def _record(root: Path, trees: dict[str, ast.Module]) -> list[tuple[str, int, An
         functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
         for node in functions:
             compiles = any(site.method == "compile" for site in _find_sites(file, node))
-            if compiles and not ast.unparse(node.args):
-                vars(module)[node.name]()  # it makes its pattern when it is first called
+            given = _GIVEN.get(f"{file}:{node.name}")
+            if compiles and (given is not None or not ast.unparse(node.args)):
+                # It makes its pattern when it is first called.
+                vars(module)[node.name](*(given(module) if given else ()))
     return recorded
 
 

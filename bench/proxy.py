@@ -34,6 +34,7 @@ from typing import Any, Final
 import aiohttp
 from aiohttp import web
 
+from generate import generate
 from refold.server.proxy.folding import Folder
 from refold.server.proxy.request import Job
 from refold.server.proxy.settings import Settings
@@ -44,6 +45,10 @@ _EVENTS: Final = 52
 _MODEL: Final = "claude-sonnet-5"
 SIZES: Final = (1, 60_000)
 """Characters of a short conversation, one call with its result, and of a long one."""
+TURN_SIZES: Final = (7_000, 60_000, 600_000, 2_000_000)
+"""Characters of a new conversation, and of those that grow by a turn."""
+_CHAT_PATH: Final = "/v1/chat/completions"
+_CHAT_MODEL: Final = "gpt-5"
 _START_SECONDS: Final = 240
 """How long another proxy may take to start."""
 
@@ -62,7 +67,7 @@ async def provide(_: Sequence[str]) -> None:
     event = f"event: content_block_delta\ndata: {json.dumps(data)}\n\n".encode()
 
     async def answer(request: web.BaseRequest) -> web.StreamResponse:
-        body = await request.read()
+        body = await request.content.read()  # of any size
         if request.path.endswith("/chat/completions"):
             return web.json_response(chat)
         if b'"stream": true' not in body:
@@ -289,51 +294,75 @@ async def measure_others(others: Sequence[str], upstream: str, ours: Process, n:
             process.close()
 
 
-def grow(turns: int, number: int) -> list[bytes]:
-    """Return the requests of a session that grows by a turn each, of 60 kB on average."""
-    growing = conversation(60_000 + 3_000 * turns, number=number)
-    sizes = [len(body_of(growing[: n + 1])) for n in range(len(growing))]
-    middle = next(n for n in range(2, len(growing), 2) if sizes[n] > 60_000) + 1
-    ends = range(max(3, middle - turns), len(growing) + 1, 2)
-    return [body_of(growing[:end]) for end in ends][: turns + 1]
+def requests_of(chars: int, turns: int, seed: int) -> list[bytes]:
+    """Return the requests of an agent's run: the first of so many characters, then *turns* more.
+
+    The run is generated: prose, code read from files, records, logs and search hits.
+    """
+    run = generate((chars + 8_000 * turns) / 1e6, seed)
+    ends = [
+        n
+        for n, message in enumerate(run, 1)
+        if message["role"] != "assistant" and (n == len(run) or run[n]["role"] == "assistant")
+    ]
+    about = {"model": _CHAT_MODEL, "tools": [{"type": "function", "function": {"name": "run"}}]}
+    bodies = [json.dumps({**about, "messages": run[:end]}).encode() for end in ends]
+    start = next(n for n, body in enumerate(bodies) if len(body) >= min(chars, len(bodies[-1])))
+    return bodies[start : start + turns + 1]
 
 
-async def measure_warm_folds(process: Process, turns: int) -> float:
-    """Return CPU milliseconds per request of a session that grows by a turn a request."""
-    url = f"{process.url}/v1/messages"
-    first, *bodies = grow(turns, os.getpid())
-    await hammer(url, [first], 1, 1)
-    before = process.cpu_seconds()
-    await hammer(url, bodies, len(bodies), 1)
-    return 1000 * (process.cpu_seconds() - before) / len(bodies)
+async def measure_turns(sizes: Sequence[int], turns: int) -> None:
+    """Print the CPU time in a worker of one turn more; what is folded beside it comes on top."""
+    for size in sizes:
+        with tempfile.TemporaryDirectory() as place:
+            folder = Folder(Settings(store=f"{place}/s.db"), time.time)
+            spent: list[float] = []
+            first, *bodies = requests_of(size, turns, size)
+            if size == min(sizes):  # each time another conversation
+                bodies = [requests_of(size, 0, seed)[0] for seed in range(turns)]
+            for number, body in enumerate([first, *bodies]):
+                job = Job("openai-chat", _CHAT_PATH, "tenant", "", body, time.time() + 600)
+                before = time.process_time()
+                folded = await folder.fold(job)
+                if number and not folded.why:
+                    spent.append(1000 * (time.process_time() - before))
+        kind = "a new conversation" if size == min(sizes) else "one turn more"
+        print(f"  {size // 1000:5,} kB, {kind}: {statistics.median(spent):.2f} ms CPU", flush=True)
 
 
-def measure_fold_alone(turns: int) -> float:
-    """Return CPU milliseconds of the fold itself, as a worker does it, in such a session."""
-    with tempfile.TemporaryDirectory() as place:
-        settings = Settings.from_env({"REFOLD_STORE": f"{place}/s.db"})
-        folder = Folder(settings, time.monotonic)
-        spent = []
-        for number in range(4):
-            jobs = [
-                Job("anthropic", "/v1/messages", "tenant", "", body, time.monotonic() + 600)
-                for body in grow(turns, number)
-            ]
-            folder.fold(jobs[0])
-            before = time.process_time()
-            for job in jobs[1:]:
-                folder.fold(job)
-            spent.append((time.process_time() - before) / (len(jobs) - 1))
-    return 1000 * statistics.mean(spent[1:])  # the first one loads what folding needs
+async def measure_late(process: Process, count: int, connections: int) -> None:
+    """Print how many of so many requests of growing sessions did not wait for what they needed."""
+    turns = 25
+    sessions = [requests_of(4_000, turns, seed) for seed in range(-(-count // turns))]
+    free = asyncio.Semaphore(connections)
+    done = 0
+
+    async def one(session: aiohttp.ClientSession, bodies: Sequence[bytes]) -> None:
+        nonlocal done
+        async with free:
+            for body in bodies:
+                async with session.post(process.url + _CHAT_PATH, data=body) as answer:
+                    await answer.read()
+                done += 1
+
+    async with client() as session:
+        async with session.get(f"{process.url}/stats") as answer:
+            before = (await answer.json())["late"]
+        await asyncio.gather(*(one(session, bodies) for bodies in sessions))
+        async with session.get(f"{process.url}/stats") as answer:
+            late = (await answer.json())["late"] - before
+    print(
+        f"  {late} of {done:,} late at {connections} at once: {100 * late / done:.2f}%", flush=True
+    )
 
 
 async def measure_latency(direct: str, process: Process, rate: int, seconds: int) -> None:
-    """Print what the proxy adds at a fixed rate, in sessions that grow by a turn a request."""
+    """Print what the proxy adds to a pass-through at a fixed rate, in sessions that grow."""
     process.pin()
     turns = 20
-    sessions = [grow(turns, n) for n in range(rate * seconds // turns)]
+    sessions = [requests_of(60_000, turns, n) for n in range(max(1, rate * seconds // turns))]
     firsts = [bodies[0] for bodies in sessions]
-    rest = [bodies[turn] for turn in range(1, turns + 1) for bodies in sessions]
+    rest = [bodies[n] for n in range(1, turns + 1) for bodies in sessions if n < len(bodies)]
 
     async def paced(url: str) -> list[float]:
         times: list[float] = []
@@ -353,7 +382,7 @@ async def measure_latency(direct: str, process: Process, rate: int, seconds: int
             await asyncio.gather(*tasks)
         return sorted(times)
 
-    plain, proxied = await paced(f"{direct}/v1/messages"), await paced(f"{process.url}/v1/messages")
+    plain, proxied = await paced(direct + _CHAT_PATH), await paced(process.url + _CHAT_PATH)
     for share in (0.5, 0.99):
         place = int(share * (len(plain) - 1))
         added = 1000 * (proxied[place] - plain[place])
@@ -416,6 +445,7 @@ async def run(arguments: argparse.Namespace) -> None:
             *urls,
         )
         proxy = Process(*serve, "--fold-ms=5000")
+        late = Process(*serve)
         try:
             n = arguments.cpu_requests
             if arguments.other:
@@ -428,11 +458,9 @@ async def run(arguments: argparse.Namespace) -> None:
                     ours = await measure_cpu("refold serve", proxy, path, bodies, n)
                     print(f"  {ours / cost:.2f} × bare")
             print("folding")
-            cost = await measure_warm_folds(proxy, arguments.turns)
-            alone = measure_fold_alone(arguments.turns)
-            print(f"  60 kB on average, warm, one turn more each: {cost:.1f} ms CPU a request")
-            print(f"  of which the fold itself, in its worker: {alone:.1f} ms")
-            await measure_latency(provider.url, proxy, 50, arguments.seconds)
+            await measure_turns(TURN_SIZES, arguments.turns)
+            await measure_latency(bare.url, proxy, 50, arguments.seconds)
+            await measure_late(late, arguments.late, 20)
             await measure_first_byte(provider.url, proxy, 50)
             await measure_streams(proxy, arguments.streams)
             print("memory")
@@ -445,7 +473,7 @@ async def run(arguments: argparse.Namespace) -> None:
             change = 100 * (end / start - 1)
             print(f"  {done:,} requests: {start:.0f} → {end:.0f} MB ({change:+.1f}%)")
         finally:
-            for process in (proxy, bare, provider):
+            for process in (late, proxy, bare, provider):
                 process.close()
 
 
@@ -458,7 +486,8 @@ def main(argv: Sequence[str]) -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--requests", type=int, default=2_000, help="for the memory (2,000)")
     parser.add_argument("--cpu-requests", type=int, default=600, help="per CPU figure (600)")
-    parser.add_argument("--turns", type=int, default=20, help="of the growing session (20)")
+    parser.add_argument("--turns", type=int, default=20, help="of each growing session (20)")
+    parser.add_argument("--late", type=int, default=500, help="requests at 20 at once (500)")
     parser.add_argument("--streams", type=int, default=200, help="at once (200)")
     parser.add_argument("--other", action="append", metavar="NAME=COMMAND", help="another proxy")
     parser.add_argument("--seconds", type=int, default=4, help="of fixed load (4)")

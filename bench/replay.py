@@ -10,12 +10,12 @@ from typing import Any, Final
 
 from refold import Options, RefoldError, classify, compress, uncompress
 from refold.classic.corrections import find_nearest, score_importance, score_signals
+from refold.classic.detectors import TABLE
 from refold.classic.names import extract_entities
-from refold.classic.reader import Reader
 from refold.classic.rules import Run
 from refold.classic.sentences import best_sentence_score
 from refold.classic.sentences import split as split_sentences
-from refold.classic.texts import View
+from refold.classic.texts import Reader, View
 from refold.messages.formats import load
 from refold.messages.token_count import CountedTexts
 from refold.result import TraceEntry
@@ -188,10 +188,9 @@ def _duplicates(vector: Vector) -> Iterator[Check]:
     messages, recent_from, preserve = vector["args"]
     run = _run(messages, recent_from, preserve=tuple(preserve))
     ours = {
-        run.texts[number].message.index: Verdict(
-            decision="duplicate", reason=f"of {copy.of.message.index}"
-        )
-        for number, copy in run.copies.items()
+        text.message.index: Verdict(decision="duplicate", reason=f"of {copy.to.message.index}")
+        for text, copy in run.copies.items()
+        if copy.to
     }
     theirs = {
         place: Verdict(decision="duplicate", reason=f"of {found['duplicateOfIndex']}")
@@ -211,11 +210,12 @@ def _near_duplicates(vector: Vector) -> Iterator[Check]:
         fuzzy_threshold=threshold,
     )
     ours = {
-        run.texts[number].message.index: Verdict(
+        text.message.index: Verdict(
             decision="near duplicate",
-            reason=_near_reason(copy.of.message.index, copy.similarity or 0.0),
+            reason=_near_reason(copy.to.message.index, copy.similarity or 0.0),
         )
-        for number, copy in run.near_copies.items()
+        for text, copy in run.near_copies.items()
+        if copy.to
     }
     skipped = {item[0] if isinstance(item, list) else item for item in exact}
     theirs = {
@@ -246,9 +246,9 @@ def _contradictions(vector: Vector) -> Iterator[Check]:
     ours = {
         text.message.index: Verdict(
             decision="contradicted",
-            reason=f"by {correction.by.message.index} {correction.signal}",
+            reason=f"by {by.message.index} {signal}",
         )
-        for text, correction in find_nearest(run).items()
+        for text, (by, signal) in find_nearest(run).items()
     }
     theirs = {
         place: Verdict(
@@ -263,8 +263,8 @@ def _run(messages: Sequence[Mapping[str, Any]], recent_from: int, **choices: Any
     """Return a run on which no rule has decided yet."""
     loaded = load(messages)
     window = len(loaded) - (recent_from or len(loaded))
-    reader = Reader(CountedTexts(estimate_tokens, estimate_tokens))
-    return Run(loaded, Options(profile=_PROFILE, **choices), reader, window=window)
+    reader = Reader(CountedTexts(estimate_tokens, estimate_tokens), detectors=TABLE)
+    return Run(loaded, Options(profile=_PROFILE, **choices), reader, window)
 
 
 def _annotated(

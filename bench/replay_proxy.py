@@ -10,6 +10,7 @@ with 1 if any source costs more than without refold.
 
 from __future__ import annotations
 
+import asyncio
 import json
 import sys
 import tempfile
@@ -79,7 +80,9 @@ def requests_of(messages: Sequence[Any]) -> Iterator[list[Any]]:
             yield list(messages[:place])
 
 
-def replay(record: Recorded, folder: Folder, model: str, total: Sum) -> None:
+def replay(
+    record: Recorded, folder: Folder, runner: asyncio.Runner, model: str, total: Sum
+) -> None:
     """Ask one session both ways."""
     price = list_prices().find(model)
     assert price is not None, "a model with a price"
@@ -90,7 +93,7 @@ def replay(record: Recorded, folder: Folder, model: str, total: Sum) -> None:
         raw = json.dumps(body).encode()
         started = time.process_time()
         job = Job("openai-chat", "/v1/chat/completions", "replay", record.place, raw, _FOR_EVER)
-        result = folder.fold(job)
+        result = runner.run(folder.fold(job))
         total.seconds += time.process_time() - started
         plain.ask(body)
         folded.ask(body if result.body is None else json.loads(result.body))
@@ -109,14 +112,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--retrieve", default="inline", choices=["inline", "off"])
     arguments, files = parse_with_files(parser, argv, "trajectory.")
     sums: dict[str, Sum] = {}
-    with tempfile.TemporaryDirectory() as place:
+    with tempfile.TemporaryDirectory() as place, asyncio.Runner() as runner:
         settings = Settings(store=str(Path(place) / "s.db"), retrieve=arguments.retrieve)
-        folder = Folder(settings, time.monotonic)
+        folder = Folder(settings, time.time)
         for record in read_records(files, arguments.cap):
             if record.source.endswith(")"):
                 continue  # another form of a session that was asked already
             total = sums.setdefault(record.source, Sum())
-            replay(record, folder, arguments.model, total)
+            replay(record, folder, runner, arguments.model, total)
     head = ["source", "sessions", "requests", "tokens", "sent", "$ before", "$ after", "saved"]
     rows: list[list[str | int | float]] = [
         [

@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import gc
 import json
+import re
 import statistics
 import sys
 import time
@@ -41,6 +42,7 @@ class Worker:
         self._session: refold.Session | None = None
         self._coming: list[dict[str, Any]] = []
         self.jobs: Mapping[str, Callable[[], float]] = {
+            "words": self._words,
             "plain": self._plain,
             "fuzzy": self._fuzzy,
             "budget": self._budget,
@@ -58,6 +60,14 @@ class Worker:
         """Load everything, and learn what the jobs need to know."""
         self._folded = [_fold(messages) for messages in self._conversations]
         self._tokens = [result.tokens_before for result in self._folded]
+
+    def _words(self) -> float:
+        """Return the seconds for finding the words of all contents: a measure of the machine."""
+        texts = [
+            [text for message in messages for text in _texts(message.get("content"))]
+            for messages in self._conversations
+        ]
+        return self._time(lambda place: [re.findall(r"\w+", text) for text in texts[place]])
 
     def _plain(self) -> float:
         return self._time(lambda place: _fold(self._conversations[place]))
@@ -127,6 +137,18 @@ class Worker:
             del result
         tracemalloc.stop()
         return float(most)
+
+
+def _texts(content: Any) -> list[str]:
+    """Return the texts in the content of a message."""
+    texts, todo = list[str](), [content]
+    while todo:
+        item = todo.pop()
+        if isinstance(item, str):
+            texts.append(item)
+        elif isinstance(item, list | dict):
+            todo += item.values() if isinstance(item, dict) else item
+    return texts
 
 
 def main() -> int:

@@ -165,8 +165,8 @@ Unexplained: {unexplained}.
 
 ## Stand-ins of the other engine
 
-A stand-in that it wrote carries its originals' ids in `metadata`, as refold's do, but no seal:
-`uncompress(messages, verbatim, accept_foreign=True)` believes it, from a mapping or a function.
+A stand-in that it wrote carries its originals' ids in `metadata`, but nothing that can be checked:
+`uncompress(messages, verbatim, accept_foreign=True)` trusts it, from a mapping or a function.
 Folded again, it is ordinary text, because anybody could have typed it.
 """
 

@@ -18,10 +18,9 @@ from itertools import islice
 from typing import Any, Final
 
 from records import calls_of, values_in
-from refold.codecs import TABLE, json_data
+from refold.codecs import records
 from refold.fold.texts import spell_call
 from refold.messages.message import Call
-from refold.scan.tokens.estimate import estimate_tokens
 from typed import text_of
 
 _GAP: Final = re.compile(
@@ -239,12 +238,9 @@ def _documents(text: str) -> Iterator[str]:
 
 def _shorter_forms(text: str) -> Iterator[str]:
     """Yield what the engine makes of *text* before it shows parts of it."""
-    for form in filter(None, (text, json_data.open_texts(text))):
-        shorter = TABLE.reencode(form, estimate_tokens, TABLE.in_parts)
-        if shorter is not None:
-            yield shorter.text
-        elif form is not text:
-            yield form
+    shorter = records.encode(text)
+    if shorter is not None:
+        yield shorter
 
 
 def _plain_json(text: str) -> Iterator[int]:

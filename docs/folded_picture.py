@@ -16,7 +16,7 @@ from folded_runs import Message, fold, spell
 
 from refold.report.turns import align
 
-TITLE: Final = "A fix"
+TITLE: Final = "A return and a cancellation"
 _CHARS: Final = 56
 """On a line; each is `_CHAR` pixels wide, or less, in the fonts that browsers have."""
 _CHAR, _LINE, _PAD, _GAP = 7.25, 17, 14, 7

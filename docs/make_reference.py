@@ -11,6 +11,7 @@ import importlib
 import inspect
 import sys
 import textwrap
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
@@ -19,7 +20,7 @@ from typing import Any, Final, get_args
 import click
 
 import refold
-from refold.cli import COMMANDS
+from refold.cli import COMMANDS, load_command
 from refold.detectors import DETECTORS
 from refold.llm.checks import CHECKS
 from refold.messages.formats import FORMATS
@@ -111,9 +112,8 @@ GROUPS: Final[Mapping[str, Sequence[str]]] = {
         "refold.llm.summarizers.prompt.PromptWriter",
         "refold.llm.summarizers.Redacting",
         "refold.llm.summarizers.Cached",
-        "refold.llm.summarizers.MemoryCache",
-        "refold.llm.summarizers.SqliteCache",
         "refold.llm.summarizers.Limited",
+        "refold.llm.summarizers.Limiter",
     ),
     "Managers": (
         "refold.CompressionManager",
@@ -162,7 +162,6 @@ GROUPS: Final[Mapping[str, Sequence[str]]] = {
 """Every public name, in the order of the page."""
 
 _PACKAGES: Final = {
-    "Summarizers and their wrappers": "refold.llm.summarizers",
     "Windows": "refold.conversation",
 }
 """Groups that end with whatever else their package makes public."""
@@ -177,11 +176,29 @@ CONSTANTS: Final[Mapping[str, str]] = {
 }
 """What the constants among them are: a value has no docstring of its own."""
 
+_IN_SHORT: Final = frozenset(
+    name
+    for title in ("Stores", "Batch", "Integrations", "Summarizers and their wrappers", "Windows")
+    for name in (*GROUPS[title], "refold.events.Event")
+    if name.count(".") > 1
+) | {
+    "refold.tools.report.ManagerReport",
+    "refold.tools.report.ItemReport",
+    "refold.tools.report.ManagerStats",
+    "refold.tools.tool.ToolStats",
+}
+"""Classes that few need: `help` tells the rest."""
+
+_COMMON: Final = 4
+"""How many commands take an option that is described once for all."""
+
 _HEAD: Final = """# Reference
 
 Generated from the code by `python docs/make_reference.py`; do not edit by hand.
 
-Names are imported from `refold` unless shown with their module.
+Names are imported from `refold` unless shown with their module. Methods are described by
+their first sentences, and classes that few need by theirs and the names of their fields; `help`
+has the rest.
 """
 
 
@@ -257,6 +274,10 @@ def _body(node: Documented, shown: str, module: ModuleType) -> Iterator[str]:
     init = _method(node, "__init__")
     if init is not None:
         yield f"```text\n{_signature(init, shown)}\n```\n"
+    if shown in _IN_SHORT:
+        fields = ", ".join(f"`{row.split('`')[1]}`" for row in _fields(node, vars(module)))
+        yield _text(node).split("\n\n")[0] + (f"\n\nFields: {fields}." if fields else "")
+        return
     bases = [base for base in map(ast.unparse, node.bases) if base.endswith("Error")]
     yield _text(node) + (f" A `{'` and a `'.join(bases)}`." if bases else "")
     rows = list(_fields(node, vars(module)))
@@ -342,7 +363,8 @@ def _text(node: Documented) -> str:
 
 
 def _line(node: Documented) -> str:
-    return " ".join(_text(node).split())
+    """Return the first sentences of a docstring, up to a blank line."""
+    return " ".join(_text(node).split("\n\n")[0].split())
 
 
 def _code(text: str) -> str:
@@ -394,22 +416,38 @@ def _checks() -> str:
 
 
 def _commands() -> str:
-    parts = ["## Commands\n"]
-    for name, module in COMMANDS.items():
-        command: click.Command = importlib.import_module(module).command
-        parts += _command(name, command)
+    """Describe every command; options that many of them take are described once, before all."""
+    commands: dict[str, click.Command] = {}
+    for name in COMMANDS:
+        command: click.Command = load_command(name)
+        commands[name] = command
         if isinstance(command, click.Group):
-            for inner, part in command.commands.items():
-                parts += _command(f"{name} {inner}", part)
+            commands |= {f"{name} {inner}": part for inner, part in command.commands.items()}
+    taken = Counter(row for command in commands.values() for row in _options(command))
+    common = [row for row, times in taken.items() if times >= _COMMON]
+    parts = [
+        "## Commands\n\nOptions of many commands:\n",
+        "\n".join(("| option | what it does |", "|---|---|", *common, "")),
+    ]
+    for name, command in commands.items():
+        parts += _command(name, command, common)
     return "\n".join(parts)
 
 
-def _command(name: str, command: click.Command) -> Iterator[str]:
+def _command(name: str, command: click.Command, common: Sequence[str]) -> Iterator[str]:
     usage = " ".join(_argument(p) for p in command.params if isinstance(p, click.Argument))
     yield f"### `{f'refold {name} {usage}'.rstrip()}`\n\n{command.help}\n"
-    rows = [_option(p) for p in command.params if isinstance(p, click.Option)]
+    options = _options(command)
+    rows = [row for row in options if row not in common]
     if rows:
         yield "\n".join(("| option | what it does |", "|---|---|", *rows, ""))
+    shared = [row.split()[1].strip("`,") for row in options if row in common]
+    if shared:
+        yield f"Also: {', '.join(f'`{option}`' for option in shared)}.\n"
+
+
+def _options(command: click.Command) -> list[str]:
+    return [_option(p) for p in command.params if isinstance(p, click.Option)]
 
 
 def _argument(parameter: click.Argument) -> str:

@@ -44,7 +44,6 @@ BAD_LISTS: list[tuple[object, str]] = [
     (b"hello", "messages: "),
     (OK, "messages: "),
     ({OK["role"]}, "messages: "),
-    ((message for message in [OK]), "messages: "),
     ([None], "messages[0]: "),
     ([OK, "hello"], "messages[1]: "),
     ([OK, OK, 3], "messages[2]: "),

@@ -27,7 +27,7 @@ from refold.checks import (
     check_whole,
 )
 from refold.conversation import window_of
-from refold.llm.summarizers import Limited, MemoryCache
+from refold.llm.summarizers import Limited
 
 NO_NUMBERS: tuple[Any, ...] = ("3", b"3", [3], {}, object(), True, math.nan, -1)
 
@@ -100,7 +100,6 @@ def window(**choices: Any) -> ContextWindowManager:
         (window, "clear_at_least"),
         (window, "reserve_output_tokens"),
         (lambda **c: Limited(str, **c), "max_concurrent"),
-        (MemoryCache, "max_entries"),
         (lambda **c: Limited(str, **c), "seconds"),
     ],
 )

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import copy
 import pickle
+import re
 
-from refold.lazy import Lazy
+import pytest
+
+from refold.lazy import Lazy, regex
 
 
 def test_nothing_is_made_before_somebody_asks_and_then_once() -> None:
@@ -36,3 +39,21 @@ def test_copied_and_pickled_it_takes_its_value_along() -> None:
     copied = copy.deepcopy(later)
     assert copied == later
     assert copied.get() is not later.get()
+
+
+def test_a_pattern_is_compiled_when_it_is_used() -> None:
+    broken = regex("(tide")  # no error yet
+    with pytest.raises(re.error):
+        broken.search("the tide")
+
+
+def test_a_pattern_does_what_a_compiled_one_does() -> None:
+    later, now = regex("(?P<t>t)ide", re.IGNORECASE), re.compile("(?P<t>t)ide", re.IGNORECASE)
+    text = "Tide and tide"
+    assert later.pattern == now.pattern
+    assert later.flags == now.flags
+    assert later.groupindex == now.groupindex
+    assert [one.span() for one in later.finditer(text)] == [(0, 4), (9, 13)]
+    assert later.sub("ebb", text) == now.sub("ebb", text) == "ebb and ebb"
+    assert copy.deepcopy(later).findall(text) == now.findall(text)
+    assert pickle.loads(pickle.dumps(later)).fullmatch("TIDE")

@@ -17,10 +17,11 @@ from refold import (
     ContextWindowManager,
     Options,
     Session,
+    acompress,
+    compress,
 )
-from refold.api import AllChoices
-from refold.engine import Helpers
-from refold.options import ROLES, USED_BY, Choices
+from refold.choices import HELPERS, Choices
+from refold.options import ROLES, USED_BY
 from refold.tools.policy import ManagerChoices, ManagerOptions
 
 
@@ -43,11 +44,15 @@ def test_what_is_chosen_when_nobody_chooses() -> None:
 
 
 def test_every_option_is_a_keyword_that_type_checkers_know() -> None:
-    assert list(Choices.__annotations__) == [field.name for field in fields(Options)]
+    chosen = {field.name for field in fields(Options)} - {"token_share"}
+    assert set(Choices.__annotations__) == chosen | HELPERS
     manager = [field.name for field in fields(ManagerOptions)]
     assert list(ManagerChoices.__annotations__) == manager
-    taken = signature(Compressor).parameters.keys() - {"choices"} | Helpers.__annotations__.keys()
-    assert AllChoices.__annotations__.keys() == Choices.__annotations__.keys() | taken
+    for take in (compress, acompress, Compressor, Session):
+        shown = signature(take).parameters
+        assert Choices.__annotations__.keys() | {"options", "store"} <= shown.keys()
+        assert "choices" not in shown
+        assert (shown["profile"].default, shown["recency_window"].default) == ("standard", 4)
 
 
 def test_options_are_frozen() -> None:
@@ -108,7 +113,7 @@ def test_every_choice_is_told_apart() -> None:
     models = {"summarizer", "on_event", "pass_seconds"}
     helpers = models | {"detectors", "codecs", "rules"}
     options = {field.name for field in fields(Options)}
-    assert options == (CHOSEN.keys() - helpers) | USED_BY_ALL.keys() | {"profile"}
+    assert options == (CHOSEN.keys() - helpers) | USED_BY_ALL.keys() | {"profile", "token_share"}
 
 
 NEEDED: dict[str, dict[str, Any]] = {

@@ -18,7 +18,6 @@ from attacks.base import Area, Check
 from attacks.talks import talk
 from refold import Session, SqliteStore
 from refold.cli import main
-from refold.llm.summarizers import SqliteCache
 
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 _DONE = "done"
@@ -86,13 +85,12 @@ def _look(folder: Path, seen: Modes) -> None:
 
 
 def _write_store(folder: Path, rng: random.Random) -> None:
-    with SqliteStore(folder / "store.db") as store, SqliteCache(folder / "cache.db") as cache:
+    with SqliteStore(folder / "store.db") as store:
         session = Session(token_budget=1_000, store=store)
         for message in talk(rng, 20, chars=300):
             session.append(message)
             session.view()
         session.save(store)
-        cache.put("key", "text")
 
 
 def _run_command(folder: Path, rng: random.Random) -> None:

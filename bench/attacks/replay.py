@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import random
 import tempfile
@@ -23,6 +24,8 @@ _OTHERS = 257
 """One more conversation than a worker keeps in memory."""
 _TURNS = 8
 _BUDGET = 8_000
+_SECONDS = 1e6
+"""Nobody is late where it is not asked for."""
 _TOOLS = [{"name": "look", "description": "Looks.", "input_schema": {"type": "object"}}]
 
 
@@ -32,7 +35,7 @@ def run(scale: float, seed: int) -> Area:
     killed = Check("killed at any time")
     late = Check("killed, and late ever after")
     others = Check("after hundreds of others")
-    refolds = Check("folded anew once more at most")
+    refolds = Check("folded anew no more often")
     for _ in range(max(1, int(40 * scale))):
         for check, waits in ((killed, [5_000]), (late, [5_000, 1])):
             with tempfile.TemporaryDirectory() as name, providing() as provider:
@@ -120,9 +123,9 @@ def _crowd(folder: Path, rng: random.Random, others: Check, refolds: Check) -> N
     sent: list[Any] = []
     for _ in range(3 * _TURNS):
         messages += _turn(len(messages), rng)
-        alone.ask(messages)
         before, folds = sent, busy.refolds
         sent = busy.ask(messages)
+        others.record(sent != alone.ask(messages), f"{len(messages)} messages, not as alone")
         if busy.refolds == folds:
             others.record(sent[: len(before)] != before, f"{len(messages)} messages")
         if rng.random() < 0.3:
@@ -130,7 +133,7 @@ def _crowd(folder: Path, rng: random.Random, others: Check, refolds: Check) -> N
                 busy.ask([{"role": "user", "content": f"hi {rng.random()}"}])
             again = busy.ask(messages)
             others.record(again != sent, f"{len(messages)} messages, the same once more")
-    refolds.record(busy.refolds > alone.refolds + 1, f"{busy.refolds}, alone {alone.refolds}")
+    refolds.record(busy.refolds > alone.refolds, f"{busy.refolds}, alone {alone.refolds}")
 
 
 class _Worker:
@@ -144,7 +147,9 @@ class _Worker:
     def ask(self, messages: list[Any]) -> list[Any]:
         """Return what is sent."""
         body = json.dumps(_body(messages)).encode()
-        folded = self._folder.fold(Job("anthropic", "/v1/messages", "t", "", body, 1.0))
+        folded = asyncio.run(
+            self._folder.fold(Job("anthropic", "/v1/messages", "t", "", body, _SECONDS))
+        )
         self.refolds += folded.is_refolded
         sent: list[Any] = json.loads(folded.body or body)["messages"]
         return sent

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     )
     from refold.events import Event as Event
     from refold.llm.summarizers import create_summarizer
-    from refold.llm.summarizers.models import DEFAULT_COMPRESSION_PROMPT
+    from refold.llm.summarizers.prompt import DEFAULT_COMPRESSION_PROMPT
     from refold.notation.marks import legend
     from refold.options import Options, PreservePattern
     from refold.result import BudgetReport as BudgetReport
@@ -64,12 +64,12 @@ _HOMES = {
     "Compressor": "refold.api",
     "ConfigError": "refold.errors",
     "ContextWindowManager": "refold.conversation.window",
-    "DEFAULT_COMPRESSION_PROMPT": "refold.llm.summarizers.models",
+    "DEFAULT_COMPRESSION_PROMPT": "refold.llm.summarizers.prompt",
     "EncryptedStore": "refold.stores.encrypted",
     "Event": "refold.events",
     "FitResult": "refold.conversation.report",
     "FormatError": "refold.errors",
-    "MemoryStore": "refold.stores",
+    "MemoryStore": "refold.stores.memory",
     "MessageError": "refold.errors",
     "ModelReport": "refold.result",
     "ObjectStore": "refold.stores.objects",
@@ -86,8 +86,8 @@ _HOMES = {
     "Session": "refold.conversation.session",
     "SessionReport": "refold.conversation.report",
     "ScopedStore": "refold.stores.scope",
-    "SqliteStore": "refold.stores",
-    "Store": "refold.stores",
+    "SqliteStore": "refold.stores.sqlite",
+    "Store": "refold.stores.base",
     "StoreError": "refold.errors",
     "TokenCounter": "refold.scan.tokens.counter",
     "ToolCompressor": "refold.tools.tool",
@@ -99,7 +99,7 @@ _HOMES = {
     "create_summarizer": "refold.llm.summarizers",
     "forget": "refold.stores.removal",
     "legend": "refold.notation.marks",
-    "open_store": "refold.stores",
+    "open_store": "refold.stores.opening",
     "retrieve_tool": "refold.tools.retrieve",
     "uncompress": "refold.api",
 }
@@ -114,13 +114,13 @@ def __getattr__(name: str) -> Any:
         if name in GONE_NAMES:
             raise AttributeError(f"refold.{name} is gone: {GONE_NAMES[name]}")
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    found = getattr(import_module(home), name)
-    globals()[name] = found  # the next look-up does not come here
-    return found
+    value = getattr(import_module(home), name)
+    globals()[name] = value  # the next look-up does not come here
+    return value
 
 
 def __dir__() -> list[str]:
-    return sorted((*globals(), *__all__))
+    return sorted(__all__)
 
 
 __all__ = [

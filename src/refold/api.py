@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from inspect import signature
 from typing import Any, Final, Literal, Never, TypeVar, Unpack
 
 from refold.checks import check_name, check_names, check_switch, check_whole
+from refold.choices import Choices, combine, spelled_out, split_helpers
 from refold.classic.detectors import TABLE
-from refold.engine import Engine, Helpers, combine, scoped, split_helpers
+from refold.engine import Engine
 from refold.errors import ConfigError, StoreError
 from refold.llm.ask import arun, run
+from refold.messages.foreign import accept_foreign as replace_foreign
 from refold.messages.formats import check_list
 from refold.messages.formats.objects import Objects
-from refold.messages.manifest import MappingSource, Source, StoreSource
-from refold.messages.restore import accept_foreign as replace_foreign
-from refold.messages.restore import restore
-from refold.options import Choices, Options, check_effect
+from refold.messages.restore import Source, restore
+from refold.options import Options, check_effect
 from refold.result import Result, UncompressResult
 from refold.stores.base import Store
+from refold.stores.scope import scoped
 
 M = TypeVar("M")
 Tier = Literal["T0", "T2", "T3"]
@@ -56,16 +56,6 @@ def classify(text: str) -> Classification:
     return Classification(tier=tier, confidence=confidence, reasons=reasons)
 
 
-def _checked(options: Options) -> Options:
-    """Reject what has no effect."""
-    check_effect(options)
-    return options
-
-
-class NamedChoices(Choices, Helpers, total=False):
-    """The fields of `Options`, and what `Compressor` and `Session` take besides."""
-
-
 class Compressor:
     """Folds conversations with one set of options; safe to share between threads and tasks.
 
@@ -92,33 +82,34 @@ class Compressor:
     profile does not use.
     """
 
+    @spelled_out
     def __init__(
         self,
         options: Options | None = None,
         *,
         store: Store | None = None,
-        **choices: Unpack[NamedChoices],
+        **choices: Unpack[Choices],
     ) -> None:
-        helpers, fields_of_options = split_helpers(choices)
+        helpers, chosen = split_helpers(choices)
         self._helpers = {"store": store, **helpers}
-        combined = combine(options, fields_of_options)
-        self._engine = Engine(_checked(combined), **self._helpers)
+        combined = combine(options, chosen)
+        check_effect(combined)
+        self._engine = Engine(combined, **self._helpers)
 
     def __repr__(self) -> str:
-        plain = Options()
-        chosen = {f.name: getattr(self.options, f.name) for f in fields(Options)}
-        said = {k: v for k, v in chosen.items() if v != getattr(plain, k)} | {
-            name: helper for name, helper in self._helpers.items() if helper is not None
-        }
-        return f"Compressor({', '.join(f'{name}={value!r}' for name, value in said.items())})"
+        values = {f.name: (getattr(self.options, f.name), f.default) for f in fields(Options)}
+        chosen = {name: value for name, (value, default) in values.items() if value != default}
+        helpers = {name: value for name, value in self._helpers.items() if value is not None}
+        body = ", ".join(f"{name}={value!r}" for name, value in {**chosen, **helpers}.items())
+        return f"Compressor({body})"
 
     @property
     def options(self) -> Options:
         """The options it folds with."""
         return self._engine.options
 
-    def compress(self, messages: Sequence[M]) -> Result[M]:
-        """Fold *messages*: mappings, or message objects of an SDK or framework.
+    def compress(self, messages: Iterable[M]) -> Result[M]:
+        """Fold *messages*: mappings, or message objects of an SDK or framework; generators too.
 
         Objects come out as the same types, unchanged ones as the same objects. The originals are in
         the store before this returns.
@@ -131,8 +122,10 @@ class Compressor:
         planned = run(self._engine.flow(job), self._engine.asker, job.tally)
         return objects.give_back(self._engine.finish(job, planned))
 
-    async def acompress(self, messages: Sequence[M]) -> Result[M]:
+    async def acompress(self, messages: Iterable[M]) -> Result[M]:
         """Fold *messages* without blocking the event loop; otherwise the same as `compress`."""
+        import asyncio  # it takes as long to load as everything else here
+
         objects = Objects()
         wires = objects.read(messages)
         job = await asyncio.to_thread(self._engine.begin, wires)
@@ -140,22 +133,20 @@ class Compressor:
         return objects.give_back(await asyncio.to_thread(self._engine.finish, job, planned))
 
 
-class AllChoices(NamedChoices, total=False):
-    """Everything that `compress` takes."""
+@spelled_out
+def compress(
+    messages: Iterable[M],
+    *,
+    options: Options | None = None,
+    store: Store | None = None,
+    **choices: Unpack[Choices],
+) -> Result[M]:
+    """Fold a conversation: mappings, or message objects of an SDK or framework.
 
-    options: Options | None
-    store: Store | None
-
-
-def compress(messages: Sequence[M], **choices: Unpack[AllChoices]) -> Result[M]:
-    """Fold a conversation: a list of mappings, or of message objects of an SDK or framework.
-
-        result = compress(messages, token_budget=8_000, store=SqliteStore("originals.db"))
+        result = compress(messages, token_budget="30%", store=SqliteStore("originals.db"))
         client.chat.completions.create(model="gpt-5", messages=result.messages)
 
-    *choices* are everything that `Compressor` takes: the fields of `Options`, and *options*,
-    *store*, *conversation*, *summarizer*, *on_event*, *pass_seconds*, *detectors*,
-    *codecs* and *rules*.
+    `Options` documents the keywords, and `Compressor` those that are not options.
 
     Objects come out as the same types, unchanged ones as the same objects.
 
@@ -163,21 +154,28 @@ def compress(messages: Sequence[M], **choices: Unpack[AllChoices]) -> Result[M]:
     that is not a conversation, `StoreError` if the store fails and, with `strict=True`,
     `BudgetError` if the conversation cannot fit into its budget.
     """
-    return Compressor(**choices).compress(messages)
+    return Compressor(options, store=store, **choices).compress(messages)
 
 
-async def acompress(messages: Sequence[M], **choices: Unpack[AllChoices]) -> Result[M]:
+@spelled_out
+async def acompress(
+    messages: Iterable[M],
+    *,
+    options: Options | None = None,
+    store: Store | None = None,
+    **choices: Unpack[Choices],
+) -> Result[M]:
     """Fold a conversation without blocking the event loop.
 
         result = await acompress(messages, token_budget=8_000)
 
     Takes, returns and raises the same as `compress`.
     """
-    return await Compressor(**choices).acompress(messages)
+    return await Compressor(options, store=store, **choices).acompress(messages)
 
 
 def uncompress(
-    messages: Sequence[M] | Result[M],
+    messages: Iterable[M] | Result[M],
     store: Store | Mapping[str, Any] | Callable[[str], Any] | None = None,
     *,
     conversation: str | None = None,
@@ -193,24 +191,24 @@ def uncompress(
         restored = uncompress(result.messages, SqliteStore("originals.db"), strict=True)
         messages = restored.messages
 
-    - *messages*: the view, as it was returned, with what came since. What is added behind it, a new
+    - *messages*: the view, as it was returned, with what came since. What is added after it, a new
       system prompt, and what a database or a provider does to fields and ids do not matter. Or a
       `Result`, which has its originals with it.
     - *store*: a store, `Result.verbatim`, or a function from an id or key to what is kept there.
     - *conversation*: the name under which it was folded, if any.
-    - *edited*: the caller says that these messages are a view in which some were changed, added or
+    - *edited*: these messages are a view in which some were changed, added or
       left out: then the handles of its stand-ins count. Needs *conversation*. A stand-in that
       somebody has pasted into another chat of this name would then be believed as well.
     - *partial*: where some originals of a stand-in have expired, put back the others.
     - *strict*: raise `StoreError` if originals are missing, or if nothing is known of the view.
     - *max_messages*: how many messages may come out. By default 1,000 plus a hundred times what the
-      messages and the records behind them name: folds never come near that, only forged records
+      messages and their records name: folds never come near that, only forged records
       that unfold into each other do.
     - *accept_foreign*: first replace stand-ins that other tools wrote by the messages with the ids
       that they name in their `metadata`, which cannot be verified. Only for originals from a
       mapping or function.
 
-    `UncompressResult.complete` says whether everything came back, `missing_ids` and `unknown` what
+    `UncompressResult.complete` is whether everything came back, `missing_ids` and `unknown` what
     did not. Raises `StoreError` if the store fails or more than *max_messages* would come out,
     `MessageError` for input that is not a conversation.
     """
@@ -229,7 +227,7 @@ def uncompress(
         check_whole("max_messages", max_messages)
     source = find_source(store, conversation)
     count, expanded, missing = len(checked), 0, list[str]()
-    if accept_foreign and isinstance(source, MappingSource):
+    if accept_foreign and source.has_ids:
         checked, expanded, missing = replace_foreign(checked, source, max_messages)
     result = restore(
         checked,
@@ -254,19 +252,22 @@ def uncompress(
 def find_source(
     store: Store | Mapping[str, Any] | Callable[[str], Any] | None, conversation: str | None
 ) -> Source:
-    """Return what finds originals in a store, a mapping or behind a function.
+    """Return what finds originals in a store or a mapping, or by a function.
 
     Raises `StoreError` for anything else.
     """
     if conversation is not None:
         check_name("conversation", conversation)
-    if isinstance(store, Mapping):
-        return MappingSource(store)
-    if isinstance(store, Store):
-        return StoreSource(scoped(store, conversation).get)
-    if callable(store):
-        return MappingSource(store)
-    raise StoreError(
-        "uncompress() needs a store, a mapping of originals such as Result.verbatim, "
-        f"or a look-up function; got {type(store).__name__}"
-    )
+    if isinstance(store, Store) and not isinstance(store, Mapping):
+        return Source(scoped(store, conversation).get)
+    look_up = store.get if isinstance(store, Mapping) else store
+    if not callable(look_up):
+        raise StoreError(
+            "uncompress() needs a store, a mapping of originals such as Result.verbatim, "
+            f"or a look-up function; got {type(store).__name__}"
+        )
+
+    def get(keys: Iterable[str]) -> dict[str, Any]:
+        return {key: value for key in keys if (value := look_up(key)) is not None}
+
+    return Source(get, has_ids=True)

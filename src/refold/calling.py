@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from functools import partial
 from typing import Any, Final
@@ -30,6 +28,8 @@ class Callee:
     """
 
     def __init__(self, function: Callable[..., Any]) -> None:
+        from concurrent.futures import ThreadPoolExecutor  # loads logging, most never call
+
         self._function = function
         self._is_async = is_async(function)
         self._pool = ThreadPoolExecutor(_MAX_THREADS, thread_name_prefix="refold")
@@ -38,6 +38,8 @@ class Callee:
         """Return the result of the function."""
         if self._is_async:
             return await self._function(*args)
+        import asyncio
+
         call = partial(copy_context().run, self._function, *args)
         answer = await asyncio.get_running_loop().run_in_executor(self._pool, call)
         return await answer if inspect.isawaitable(answer) else answer

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, Final, TypedDict, TypeVar, Unpack
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, Final, TypeVar
 
 from refold.checks import check_name
 from refold.classic.detectors import Detector
@@ -12,29 +13,27 @@ from refold.classic.rules import Rule, check_rules
 from refold.codecs import Codec
 from refold.errors import BudgetError, ConfigError, StoreError
 from refold.events import Listener
+from refold.figures import measure, trace_of
+from refold.lazy import Lazy
 from refold.llm import summarizers
 from refold.llm.ask import Asker, Flow, Tally, run
 from refold.messages.folds import Fold, Plan
-from refold.messages.formats import Loader, load
-from refold.messages.handles import Handles, behind_of
-from refold.messages.manifest import Get, Source, StoreSource, Taken, Trail, check_view
+from refold.messages.formats import Loader
+from refold.messages.growing import GrowingLoader
+from refold.messages.handles import Sizes, behind_of, grow, shown_in
+from refold.messages.manifest import Behind, Get, Trail, find_clash, folds_in, read_said
 from refold.messages.message import Message
-from refold.messages.restore import find_behind
-from refold.messages.said import read_said
+from refold.messages.render import Rendering, render
 from refold.messages.token_count import CountedTexts
 from refold.messages.wire import clone_message
 from refold.options import Options, check_function, check_used
-from refold.plan.figures import measure
-from refold.plan.fit import Planned, Planner
-from refold.plan.render import Rendering, render
-from refold.plan.sealing import shown_in
-from refold.plan.tables import Tables
-from refold.plan.text_cache import TextCache
+from refold.planner import Planned, Planner
 from refold.result import Result
 from refold.scan.tokens.choose import counter_for
 from refold.scan.tokens.estimate import estimate_tokens
-from refold.stores.base import Store, check_store
-from refold.stores.scope import ScopedStore
+from refold.stores.base import Store
+from refold.stores.scope import scoped
+from refold.text_cache import Tables, TextCache
 
 T = TypeVar("T")
 
@@ -43,36 +42,6 @@ _MAX_PASSES: Final = 4
 loop."""
 _MAX_TRIES: Final = 20
 """How often stand-ins get longer handles because the store has others with theirs."""
-
-
-class Helpers(TypedDict, total=False):
-    """What folding may use besides options and a store; `Compressor` says what each is for."""
-
-    conversation: str | None
-    summarizer: object
-    on_event: Listener | None
-    pass_seconds: float | None
-    detectors: Sequence[Detector] | None
-    codecs: Sequence[Codec] | None
-    rules: Sequence[Rule] | None
-
-
-def split_helpers(choices: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Split *choices* into helpers and fields of `Options`."""
-    helpers = {name: choices[name] for name in choices if name in Helpers.__annotations__}
-    return helpers, {name: choices[name] for name in choices if name not in helpers}
-
-
-def combine(options: Options | None, choices: Mapping[str, Any]) -> Options:
-    """Return *options* with these *choices* changed; without options, make them of the choices.
-
-    Raises `ConfigError` for options that are none, and for choices that can never work.
-    """
-    if options is None:
-        return Options(**choices)
-    if not isinstance(options, Options):
-        raise ConfigError(f"options must be Options, got {type(options).__name__}")
-    return replace(options, **choices)
 
 
 @dataclass(slots=True)
@@ -94,51 +63,54 @@ class Engine(Planner):
     """
 
     def __init__(
-        self, options: Options, *, store: Store | None = None, **helpers: Unpack[Helpers]
+        self,
+        options: Options,
+        *,
+        store: Store | None = None,
+        conversation: str | None = None,
+        summarizer: object = None,
+        on_event: Listener | None = None,
+        pass_seconds: float | None = None,
+        detectors: Sequence[Detector] | None = None,
+        codecs: Sequence[Codec] | None = None,
+        rules: Sequence[Rule] | None = None,
     ) -> None:
-        self._tables = Tables.of(
-            detectors=helpers.get("detectors"),
-            codecs=helpers.get("codecs"),
-            rules=check_rules(helpers.get("rules")),
-        )
-        for_models = ("summarizer", "on_event", "pass_seconds")
-        given = [name for name in for_models if helpers.get(name) is not None]
-        for name in (*given, *self._tables.chosen):
+        self._tables = Tables(detectors=detectors, codecs=codecs, rules=check_rules(rules))
+        for_models = {"on_event": on_event, "pass_seconds": pass_seconds}
+        chosen = [name for name, value in for_models.items() if value is not None]
+        asked = [] if summarizer is None else ["summarizer"]
+        for name in (*asked, *chosen, *self._tables.chosen):
             check_used(name, options.profile)
-        listener = helpers.get("on_event")
-        check_function("on_event", listener)
-        unused = [name for name in ("on_event", "pass_seconds") if name in given]
-        if unused and unused == given:
-            raise ConfigError(f"{unused[0]} has no effect without a model: give a summarizer too")
+        check_function("on_event", on_event)
+        if chosen and not asked:
+            raise ConfigError(f"{chosen[0]} has no effect without a model: give a summarizer too")
         self._last_cache: TextCache | None = None
-        conversation = helpers.get("conversation")
+        self._loader = GrowingLoader(options.format, strict_roles=options.strict_roles)
         super().__init__(options, options.counter or counter_for(options.model), conversation)
         self._store = None if store is None else scoped(store, conversation)
         if conversation is not None:
             check_name("conversation", conversation)
-        summarizer = helpers.get("summarizer")
         self.asker = Asker(
             summarizer=None if summarizer is None else summarizers.wrap_summarizer(summarizer),
             count_tokens=self._counter,
-            pass_seconds=helpers.get("pass_seconds"),
-            listener=listener,
+            pass_seconds=pass_seconds,
+            listener=on_event,
         )
 
     def begin(self, messages: Sequence[Mapping[str, Any]]) -> Job:
         """Read a conversation, and find out what in it stands for something else."""
-        loaded = load(
-            messages, format_name=self.options.format, strict_roles=self.options.strict_roles
-        )
+        loaded = self._loader.load(messages)
         trail = self.new_trail()
         known = self.recognize(loaded, trail)
-        plans_once = self.options.token_budget is None and not self.asker.is_enabled
-        cache = self.new_text_cache(keeps_sentences=not plans_once, before=self._last_cache)
-        return Job(known, cache, trail)
+        return Job(known, self.new_text_cache(before=self._last_cache), trail)
 
     def flow(self, job: Job) -> Flow[Planned]:
         """Plan a job; yields where it has questions for models."""
+        options = self.options
+        if options.token_share is not None:
+            options = options.with_share_of(sum(map(job.text_cache.tokens.message, job.messages)))
         return ask_until_known(
-            lambda: self.plan(job.messages, job.text_cache, self.options), job.text_cache
+            lambda: self.plan(job.messages, job.text_cache, options), job.text_cache
         )
 
     def finish(self, job: Job, planned: Planned) -> Result:
@@ -152,7 +124,6 @@ class Engine(Planner):
             raise BudgetError(budget.explain())
         job.text_cache.forget_sentences()
         self._last_cache = job.text_cache
-        job.tally.settle(job.text_cache.written_in(planned[0]))
         kept = next(
             (n for n, fold in enumerate(plan) if not fold.is_kept or fold.sources[0].index != n),
             len(plan),
@@ -170,9 +141,8 @@ class Engine(Planner):
             ),
             first_changed=next((n for n, fold in enumerate(plan) if not fold.is_kept), len(plan)),
             thinking="stripped" if any(fold.is_stripped for fold in plan) else "kept",
-            compression=replace(
-                measure(plan, self.options, job.text_cache.tokens),
-            ),
+            compression=measure(plan, self.options, job.text_cache.tokens),
+            entries=Lazy(partial(trace_of, plan)),
             budget=budget,
             model=job.tally.report() if self.asker.is_enabled else None,
         )
@@ -181,17 +151,14 @@ class Engine(Planner):
         """Make a plan, asking models what it needs to know."""
         return run(ask_until_known(make, text_cache), self.asker, tally)
 
-    def new_text_cache(
-        self, *, keeps_sentences: bool = True, before: TextCache | None = None
-    ) -> TextCache:
+    def new_text_cache(self, *, before: TextCache | None = None) -> TextCache:
         """Return a cache of what is known of texts: nothing, or what was known *before*."""
         tokens = None if before is None else before.tokens
         return TextCache(
             CountedTexts(self._counter, estimate_tokens, tokens),
-            spelling=self.preset.spelling,
+            spelling=self.spelling,
             tables=self._tables,
             may_write=self.asker.summarizer is not None,
-            keeps_sentences=keeps_sentences,
             before=before,
         )
 
@@ -199,11 +166,6 @@ class Engine(Planner):
     def get(self) -> Get | None:
         """Fetches records from the store, if there is one."""
         return None if self._store is None else self._store.get
-
-    @property
-    def source(self) -> Source | None:
-        """Finds originals in the store, if there is one."""
-        return None if self._store is None else StoreSource(self._store.get)
 
     def new_trail(self) -> Trail:
         """Return the empty trail of a view of this conversation."""
@@ -218,8 +180,14 @@ class Engine(Planner):
         for message in messages:
             trail.add(read_said(message.wire, message, message.index))
         trail.look(self.get, first)
-        source = self.source
-        return messages if source is None else find_behind(trail, messages, source)
+        at = dict(trail.since(first))
+        known = {} if self.get is None else folds_in(at.values(), self.get)
+        return tuple(
+            message.changed(stands_for=known.get(at[place], Behind(at[place])))
+            if place in at
+            else message
+            for place, message in enumerate(messages, first)
+        )
 
     def sealed(self, planned: Planned, tokens: CountedTexts) -> Planned:
         """Return a finished plan as it will be written, and the budget report for that."""
@@ -248,7 +216,7 @@ class Engine(Planner):
         checked after everything is stored: a store keeps the first record under a key, whoever
         wrote it and when.
         """
-        handles = Handles()
+        sizes: Sizes = {}
         for _ in range(_MAX_TRIES):
             rendering = render(
                 sealed[first:],
@@ -261,25 +229,18 @@ class Engine(Planner):
             self.save(rendering)
             if self._store is None:
                 return sealed, rendering
-            try:
-                check_view(rendering.entries, rendering.owners, self._store.get)
-            except Taken as taken:
-                if not self._grow(handles, sealed, first + taken.place if taken.place >= 0 else -1):
-                    break
-                sealed = self.seal(sealed, handles=handles)
-            else:
+            place = find_clash(rendering.entries, rendering.owners, self._store.get)
+            if place is None:
                 return sealed, rendering
+            taker = sealed if place < 0 else sealed[first + place : first + place + 1]
+            marked = [fold for fold in taker if fold.is_marked]
+            if not marked:
+                break
+            key, shown = behind_of(marked[-1].sources).fold, shown_in(marked[-1])
+            if not grow(sizes, key, len(shown)):
+                break
+            sealed = self.seal(sealed, sizes=sizes)
         raise StoreError("the store has other originals under every key that was tried")
-
-    def _grow(self, handles: Handles, plan: Plan, place: int) -> bool:
-        """Make the handle of a fold longer, or that of the last one; false if there is none."""
-        marked = [
-            fold for fold in (plan if place < 0 else plan[place : place + 1]) if fold.is_marked
-        ]
-        if not marked:
-            return False
-        behind, shown = behind_of(marked[-1].sources), shown_in(marked[-1])
-        return handles.grow(behind.fold, least=len(shown))
 
     def read_back(self, fold: Fold, wire: Mapping[str, Any], index: int) -> Message:
         """Read the message that *fold* has become, so that it can be folded again."""
@@ -290,15 +251,6 @@ class Engine(Planner):
         """Put the originals into the store, if there is one."""
         if self._store is not None and rendering.entries:
             self._store.put(rendering.entries)
-
-
-def scoped(store: Store, conversation: str | None) -> Store:
-    """Return the scope of *store* for a named conversation; the whole store without a name."""
-    check_store(store)
-    if conversation is None:
-        return store
-    check_name("conversation", conversation)
-    return ScopedStore(store, conversation)
 
 
 def ask_until_known(make: Callable[[], T], text_cache: TextCache) -> Flow[T]:

@@ -108,7 +108,7 @@ def describe(error: BaseException) -> str:
 def describe_kind(error: BaseException) -> str:
     """Describe an error without a word that it may quote: what kind it is, and where if it says."""
     if isinstance(error, StoreError):
-        return describe(error)  # of a store, not of what is said
+        return describe(error)  # about a store, not about a conversation
     place = error.place if isinstance(error, MessageError) else ""
     return f"{type(error).__name__} at {place}" if place else type(error).__name__
 

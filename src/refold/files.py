@@ -10,13 +10,14 @@ import posixpath
 import re
 from typing import Final, NamedTuple
 
+from refold.lazy import regex
 from refold.messages.message import Call
 
-_WRITES: Final = re.compile(r"(?i)write|edit|replace|create|patch|insert|update|append|save")
-_SHELL: Final = re.compile(r"(?i)bash|(?<!power)shell|terminal|exec|command|cmd|\A(?:run|sh|zsh)\Z")
-_SHOWS: Final = re.compile(r"(?i)read|view|open|cat|get|show|fetch")
+_WRITES: Final = regex(r"(?i)write|edit|replace|create|patch|insert|update|append|save")
+_SHELL: Final = regex(r"(?i)bash|(?<!power)shell|terminal|exec|command|cmd|\A(?:run|sh|zsh)\Z")
+_SHOWS: Final = regex(r"(?i)read|view|open|cat|get|show|fetch")
 """Names of tools that may show a file."""
-_READS: Final = re.compile(
+_READS: Final = regex(
     r"(?i)(?:\A|[_.:/-])(?:get|list|ls|dir|search|find|read|view|open|cat|grep|rg|glob|fetch|show"
     r"|query|look_?up|check|calculate|think|retrieve|describe|inspect|status|browse|web_?search"
     r"|count|explain|verify|validate|estimate|preview|print|help|transfer_to_human\w*)"
@@ -25,7 +26,7 @@ _READS: Final = re.compile(
     r"|BashOutput|ToolSearch)\Z"
 )
 """Names of read-only tools; any other may have changed something."""
-_PROGRAM: Final = re.compile(
+_PROGRAM: Final = regex(
     r"(?:\A|[;|&\n(`])[ \t]*+(?:(?:sudo|env|time|timeout[ \t]++[\w.]++|nohup|xargs|then|do|else|if"
     r"|while|\w++=[^\s;|&()`]*+)[ \t]++)*+([\w./+-]++)"
     r"(?:[ \t]++(-[\w-]++[ \t]++)*+([\w:.-]++))?+"
@@ -56,22 +57,22 @@ _READ_ONLY_SUBCOMMANDS: Final = {
     "python3": "pytest unittest mypy --version -V",
 }
 """Read-only subcommands of other programs."""
-_SHOWING: Final = re.compile(
+_SHOWING: Final = regex(
     r"(?:cd [\w./~@+-]++ ?(?:&&|;) ?)?(?:cat|nl|bat|head|tail|less|more|sed -n)(?: +-[\w]++)*+"
     r"(?: +(?:[+-]?\d++|'[\d,$p]++'|\"[\d,$p]++\"|[\d,$]++p))?((?: +[\w./~@+-]++)+)"
 )
 """A whole script that shows nothing but files."""
-_WRITTEN: Final = re.compile(
+_PRINTS: Final = regex(r"\b(?:cat|sed|head|tail|nl|bat|less|more|awk|diff|show)\b")
+"""Commands that print files, or what changed in them."""
+_WRITTEN: Final = regex(
     r"(?<![-=0-9&>'\"])>{1,2} ?(?!/dev/|&)([\w./~@+-]++)"
     r"|\b(?:tee(?: -a)?|sed -i(?: -\w++)*+ (?:'[^'\n]*+'|\"[^\"\n]*+\")) ([\w./~@+-]++)"
 )
-_PATCHED: Final = re.compile(r"^\*\*\* (?:(?:Add|Update|Delete) File|Move to): ([^\n]++)$", re.M)
+_PATCHED: Final = regex(r"^\*\*\* (?:(?:Add|Update|Delete) File|Move to): ([^\n]++)$", re.M)
 _BEGIN: Final = "*** Begin Patch"
-_COMMAND: Final = re.compile(r'"(?:command|action|operation)"\s?:\s?"(\w++)"')
+_COMMAND: Final = regex(r'"(?:command|action|operation)"\s?:\s?"(\w++)"')
 """An argument of tools that both read and write: its value says which."""
-_TARGET: Final = re.compile(
-    r'"(?:file|path|target|dest|to|uri|notebook)[\w-]*+"\s*+:\s*+"([^"\\\s]++)"'
-)
+_TARGET: Final = regex(r'"(?:file|path|target|dest|to|uri|notebook)[\w-]*+"\s*+:\s*+"([^"\\\s]++)"')
 _SEEN: Final = 300
 """Characters at either end of the arguments that are searched for a path."""
 
@@ -100,6 +101,18 @@ def effects_of(call: Call) -> Effects:
     if _WRITES.search(name):
         return Effects(writes=paths)
     return Effects(reads=paths) if _SHOWS.search(name) else Effects()
+
+
+def shows_file(call: Call) -> bool:
+    """Tell whether what a call returns may have the text of a file in it."""
+    if _SHELL.search(call.name) and not _WRITES.search(call.name):
+        return prints_file(script_of(call))
+    return effects_of(call) != Effects()
+
+
+def prints_file(script: str) -> bool:
+    """Tell whether a command in *script* may print a file."""
+    return _PRINTS.search(script) is not None
 
 
 def may_change(call: Call) -> bool:

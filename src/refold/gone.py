@@ -1,4 +1,4 @@
-"""What refold no longer has: options and public names, each with what to use instead.
+"""What refold no longer has: options, public names and flags, each with what to use instead.
 
 One row for each, so that code written for an earlier version gets an error that names the new way.
 """
@@ -43,3 +43,10 @@ GONE_NAMES: Final[Mapping[str, str]] = MappingProxyType(
     }
 )
 """Public name of the package → what to use instead, as the end of a sentence."""
+GONE_FLAGS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "--one-layer": "everything is unfolded, however often it was folded",
+        "--search": "use --query",
+    }
+)
+"""Option of the command line → what to use instead."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any, Final, Literal, Self, TypedDict, get_args
+from typing import Any, Final, Literal, Self, get_args
 
 from refold.calling import is_async
 from refold.checks import check_choice, check_names, check_share, check_switch, check_whole
@@ -108,7 +108,10 @@ class Options:
     compression_depth: CompressionDepth = "gentle"
     """How short summaries are; under a budget, the depth to start with."""
     token_budget: int | None = None
-    """Fit the whole conversation into this many tokens; `None` for no budget."""
+    """Fit the whole conversation into this many tokens, or into a share of those that it has, such
+    as "30%"; `None` for no budget."""
+    token_share: float | None = None
+    """The budget as a share, from 0 to 1: what `token_budget="30%"` sets."""
     budget_strategy: BudgetStrategy = "binary-search"
     """`binary-search` folds as few of the oldest messages as will do; `tiered` folds all of them
     once before it folds any deeper."""
@@ -149,6 +152,7 @@ class Options:
         return object.__new__(cls)
 
     def __post_init__(self) -> None:
+        self._read_budget()
         for name in ("recency_window", "min_recency_window", "source_version"):
             check_whole(name, getattr(self, name))
         for name in ("compression_threshold", "observation_threshold", "token_budget"):
@@ -176,49 +180,33 @@ class Options:
                     f"{name} has no effect without {needed}: leave it out, or choose {needed}=True"
                 )
 
+    def _read_budget(self) -> None:
+        budget: object = self.token_budget
+        share = self.token_share
+        if isinstance(budget, str):
+            share, budget = read_share(budget), None
+        elif budget is not None:
+            share = None  # a number of tokens takes the place of an earlier share
+        if share is not None:
+            check_share("token_share", share)
+        object.__setattr__(self, "token_budget", budget)
+        object.__setattr__(self, "token_share", share)
+
+    @property
+    def has_budget(self) -> bool:
+        """Whether there is a budget, in tokens or as a share."""
+        return self.token_budget is not None or self.token_share is not None
+
+    def with_share_of(self, total: int) -> Self:
+        """Return these options with the share as a budget in tokens, of *total*."""
+        if self.token_share is None:
+            return self
+        return replace(self, token_budget=int(round(total * self.token_share, 6)))
+
     @property
     def depth(self) -> Depth:
         """The depth to start with; `auto` starts with `gentle`."""
         return "gentle" if self.compression_depth == "auto" else self.compression_depth
-
-
-class Choices(TypedDict, total=False):
-    """The fields of `Options` as keywords; documented there.
-
-    Some accept more than the fields hold: any list for a tuple, an expression for a
-    `PreservePattern`.
-    """
-
-    profile: Profile
-    preserve: Collection[str]
-    recency_window: int
-    preserve_patterns: Sequence[PreservePattern | Pattern | tuple[Pattern, str] | Mapping[str, Any]]
-    pins: Sequence[Pin]
-    dedup: bool
-    keep_duplicate: KeepDuplicate
-    fuzzy_dedup: bool
-    fuzzy_threshold: float
-    importance_scoring: bool
-    importance_threshold: float
-    contradiction_detection: bool
-    contradiction_topic_threshold: float
-    embed_summary_id: bool
-    compression_depth: CompressionDepth
-    token_budget: int | str | None
-    budget_strategy: BudgetStrategy
-    min_recency_window: int
-    force_converge: bool
-    strict: bool
-    compression_threshold: int | None
-    observation_threshold: int | None
-    source_version: int
-    trace: bool
-    strict_roles: bool
-    same_count: bool
-    thinking: ThinkingWay
-    format: str
-    model: str | None
-    counter: Callable[[str], int] | None
 
 
 USED_BY: Final[Mapping[str, tuple[Profile, ...]]] = {
@@ -268,13 +256,27 @@ _OF_BUDGETS: Final = ("strict", "budget_strategy", "force_converge", "min_recenc
 """What has no effect without a budget."""
 
 
+_SHARE: Final = re.compile(r"(\d{1,3}(?:\.\d+)?) ?%")
+
+
+def read_share(text: str) -> float:
+    """Return the share in a budget such as `30%`; raise `ConfigError` for anything else."""
+    percent = _SHARE.fullmatch(text.strip())
+    if percent is None or float(percent[1]) > 100:
+        raise ConfigError(
+            "token_budget must be a whole number of tokens, such as 8000, or a share of those that "
+            f"the conversation has, such as '30%'; got {text!r}"
+        )
+    return float(percent[1]) / 100
+
+
 def check_effect(options: Options) -> None:
     """Raise `ConfigError` for an option that has no effect without a budget, if there is none.
 
     For single conversations: a `Session` may be given a budget for one view.
     """
     unused = [name for name in _chosen(options) if name in _OF_BUDGETS]
-    if unused and options.token_budget is None:
+    if unused and not options.has_budget:
         raise ConfigError(
             f"{unused[0]} has no effect without a budget: leave it out, or give token_budget"
         )
@@ -284,7 +286,8 @@ def without_budget(options: Options) -> Options:
     """Return *options* without a budget, and without what has no effect then."""
     plain = Options()
     return replace(
-        options, **{name: getattr(plain, name) for name in ("token_budget", *_OF_BUDGETS)}
+        options,
+        **{name: getattr(plain, name) for name in ("token_budget", "token_share", *_OF_BUDGETS)},
     )
 
 

@@ -18,6 +18,7 @@ else:
     M = TypeVar("M")
 
 Thinking = Literal["kept", "stripped"]
+NO_ENTRIES: Final[Lazy[tuple[TraceEntry, ...]]] = Lazy.known(())
 NO_PIECES: Final[Lazy[tuple[Piece, ...]]] = Lazy.known(())
 """Shared by all texts that were not cut."""
 
@@ -117,11 +118,19 @@ class Compression:
         return {**figures, "decisions": [entry.to_dict() for entry in self.decisions]}
 
 
+def percent_saved(before: int, after: int) -> str:
+    """Spell the share of tokens saved: `−53.7 %`, or `±0 %`."""
+    if before == after or not before:
+        return "±0 %"
+    share = 100 * (1 - after / before)
+    return f"{'−' if share > 0 else '+'}{abs(share):.1f} %"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Obstacle:
     """A message that keeps a conversation from fitting into its budget.
 
-    `reason` says why: it must not be changed, or it is a stand-in that cannot get any shorter.
+    `reason` is why: it must not be changed, or it is a stand-in that cannot get any shorter.
     """
 
     message_id: str
@@ -165,19 +174,22 @@ class BudgetReport:
         return self.token_count - sum(obstacle.tokens for obstacle in self.obstacles)
 
     def explain(self) -> str:
-        """Return one line that says how it was kept, or what is in the way."""
+        """Return how it was kept, or what cannot be shortened, on one line."""
+        from refold.report.pieces import say_reason
+
+        count, budget = f"{self.token_count:,}", f"{self.token_budget:,}"
         if self.fits:
             how = " → ".join(self.rungs) or "nothing to do"
-            return f"{self.token_count} of {self.token_budget} tokens ({how})"
+            return f"{count} of {budget} tokens ({how})"
         worst = [
-            f"messages[{o.message_index}] {o.tokens} tokens ({o.reason})"
+            f"messages[{o.message_index}] {o.tokens:,} tokens ({say_reason(o.reason)})"
             for o in self.obstacles[:3]
         ]
         if self.stopped_by:
-            worst.append(f"{self.other_tokens} tokens that may not be folded ({self.stopped_by})")
+            worst.append(f"{self.other_tokens:,} tokens that may not be folded ({self.stopped_by})")
         return (
-            f"{self.token_count} tokens do not fit into {self.token_budget}, {self.over_by} too "
-            f"many; in the way: {'; '.join(worst)}; a budget of {self.token_count} would do"
+            f"{count} tokens do not fit into {budget}, {self.over_by:,} too many; cannot be "
+            f"shortened: {'; '.join(worst)}; a budget of {self.token_count} would do"
         )
 
 
@@ -197,12 +209,9 @@ class ModelReport:
     asked: int = 0
     """Distinct texts that a model was asked about."""
     accepted: int = 0
-    """Answers that are used: they passed all checks."""
+    """Answers that passed all checks."""
     repaired: int = 0
-    """Answers that are used after the facts they had lost were appended."""
-    unused: int = 0
-    """Answers that passed but are not used: with their mark they saved nothing, or the budget had
-    no room for them."""
+    """Answers that passed after the facts they had lost were appended."""
     refused: tuple[RefusedAnswer, ...] = ()
     """Rejected answers and why, one entry per check. A session keeps the latest 256, and as many
     `failures`."""
@@ -219,9 +228,10 @@ class ModelReport:
 class Result(_Readable, Generic[M]):
     """The folded conversation, its originals and figures.
 
-        result = compress(messages, token_budget=8_000)
+        result = compress(messages, token_budget="30%")
         send(result.messages)
-        print(result.tokens_saved, result.fits)
+        result.show()
+        print(result.explain())
 
     Messages have the type of those that were given: folding a `list[MessageParam]` gives a
     `Result[MessageParam]`.
@@ -246,6 +256,8 @@ class Result(_Readable, Generic[M]):
     """The name under which it was folded."""
     places: tuple[range, ...] = ()
     """For each message, the indices of the given ones that it stands for or is."""
+    entries: Lazy[tuple[TraceEntry, ...]] = field(default=NO_ENTRIES, compare=False)
+    """What happened to each text, computed for `explain`; `decisions` has its pieces as well."""
 
     @property
     def fits(self) -> bool | None:
@@ -282,10 +294,23 @@ class Result(_Readable, Generic[M]):
         """What happened to each text, with `trace=True`."""
         return self.compression.decisions
 
+    def show(self) -> None:
+        """Print the folded conversation from top to bottom, as a model reads it."""
+        from refold.report.text import draw_view
+
+        print("\n".join(draw_view(self)))
+
+    def explain(self) -> str:
+        """Return what happened to every message, and why: a line each, the figures above."""
+        from refold.report.text import explain
+
+        return "\n".join(explain(self))
+
     def __rich_repr__(self) -> Iterator[tuple[str, object]]:
         yield "messages", len(self.messages)
         yield "tokens_before", self.tokens_before
         yield "tokens_after", self.tokens_after
+        yield "change", percent_saved(self.tokens_before, self.tokens_after)
         yield "cache", f"{self.first_changed} of {len(self.messages)} messages as before"
         yield "originals", sum(not key.startswith("refold:") for key in self.verbatim)
         if self.budget is not None:
@@ -323,7 +348,7 @@ class UncompressResult(_Readable, Generic[M]):
         return len(self.unknown)
 
     def explain(self) -> str:
-        """Return one line that says what stayed folded, and why."""
+        """Return what stayed folded, and why, on one line."""
         why: list[str] = []
         if self.missing_ids:
             named = ", ".join(self.missing_ids[:3]) + (", …" if len(self.missing_ids) > 3 else "")

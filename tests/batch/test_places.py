@@ -103,6 +103,6 @@ def test_every_record_comes_back(
     run("in.jsonl", Job(out=tmp_path / "out", options=options, **where), engine=engine, workers=2)
     run("in.jsonl", Job(out=tmp_path / "local", options=options, **where), workers=1)
     assert tree(tmp_path / "out") == tree(tmp_path / "local")
-    assert (b"verbatim" in parts(tmp_path / "out")) == (store == "records")
+    assert (b"packed" in parts(tmp_path / "out")) == (store == "records")
     run("out", Job(out=tmp_path / "back", unfold=True, **where), engine=engine, workers=2)
     assert parts(tmp_path / "back").decode().splitlines() == lines

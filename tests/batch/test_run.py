@@ -6,7 +6,12 @@ import hashlib
 import json
 import multiprocessing
 import os
+import signal
+import subprocess
+import sys
+from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +19,8 @@ import pytest
 
 from refold import ConfigError, EncryptedStore, FormatError, Options, SqliteStore, StoreError
 from refold.batch import BatchError, BatchResult, Job, run_batch
-from refold.batch.job import Report
+from refold.batch.job import Report, Shard, scratch_of
+from refold.batch.shards import do_shard
 from tests.batch.chats import chat, line, parts, tree, write_lines
 
 SMALL = 20_000
@@ -54,6 +60,19 @@ def test_a_folded_line_is_the_record_with_one_key_more(tmp_path: Path) -> None:
     assert list(first) == ["id", "messages", "label", "refold"]
     assert list(second) == ["messages", "refold"]
     assert first["refold"]["tokens_after"] < first["refold"]["tokens_before"]
+
+
+def test_lines_have_their_originals_packed_and_notice_damage(tmp_path: Path) -> None:
+    lines = write_lines(tmp_path / "in.jsonl", 4)
+    fold([tmp_path / "in.jsonl"], tmp_path / "out", workers=1)
+    notes = [json.loads(one)["refold"] for one in parts(tmp_path / "out").splitlines()]
+    for note, whole in zip(notes, lines, strict=True):
+        assert len(json.dumps(note)) < len(whole) / 2
+    folded = parts(tmp_path / "out").decode().replace(notes[1]["packed"][40:80], "0" * 40)
+    (tmp_path / "damaged.jsonl").write_text(folded)
+    result = unfold(tmp_path / "damaged.jsonl", tmp_path / "back")
+    assert result.manifest["errors"] == {"RecordError": 1}
+    assert parts(tmp_path / "back").decode().splitlines() == [lines[0], *lines[2:]]
 
 
 def test_the_manifest_has_a_checksum_for_every_file(tmp_path: Path) -> None:
@@ -115,7 +134,7 @@ def test_originals_go_to_a_store(tmp_path: Path) -> None:
         job = Job(out=tmp_path / name, options=Options(token_budget=400), store=store)
         run_batch([str(tmp_path / "in.jsonl")], job, workers=workers, part_bytes=SMALL)
     assert tree(tmp_path / "one") == tree(tmp_path / "two")
-    assert b"verbatim" not in parts(tmp_path / "one")
+    assert b"packed" not in parts(tmp_path / "one")
     assert store not in (tmp_path / "one" / "_manifest.json").read_text()
     unfold(tmp_path / "one", tmp_path / "back", store=store)
     assert parts(tmp_path / "back") == (tmp_path / "in.jsonl").read_bytes()
@@ -174,7 +193,7 @@ def test_parts_are_for_those_who_may_read_the_input(tmp_path: Path) -> None:
 
 def test_a_budget_may_be_a_share(tmp_path: Path) -> None:
     write_lines(tmp_path / "in.jsonl", 3)
-    job = Job(out=tmp_path / "out", token_share=0.4)
+    job = Job(out=tmp_path / "out", options=Options(token_share=0.4))
     totals = run_batch([str(tmp_path / "in.jsonl")], job, workers=1).manifest["totals"]
     assert totals["tokens_after"] <= 0.4 * totals["tokens_before"]
     assert totals["over_budget"] == 0
@@ -364,19 +383,82 @@ class TestTakingUp:
         fold([tmp_path / "in.jsonl"], tmp_path / "out", workers=1, on_report=intrude)
         assert refusals
 
-    def test_a_worker_that_is_killed_is_told(self, tmp_path: Path) -> None:
+    def test_a_worker_that_is_killed_costs_a_try(self, tmp_path: Path) -> None:
         write_lines(tmp_path / "in.jsonl", 12)
+        alive = [True]
 
         def kill(_: Report) -> None:
-            for child in multiprocessing.active_children():
+            for child in multiprocessing.active_children() if alive else ():
                 child.kill()
+            alive.clear()
 
-        with pytest.raises(BatchError, match="run the same command again"):
-            fold([tmp_path / "in.jsonl"], tmp_path / "out", workers=2, on_report=kill)
+        fold([tmp_path / "in.jsonl"], tmp_path / "out", workers=2, on_report=kill)
+        assert not alive
         assert not multiprocessing.active_children()
-        fold([tmp_path / "in.jsonl"], tmp_path / "out", workers=1)
+        fold([tmp_path / "in.jsonl"], tmp_path / "whole", workers=1)
+        assert tree(tmp_path / "out") == tree(tmp_path / "whole")
+
+    @pytest.mark.skipif(os.name == "nt", reason="no SIGKILL")
+    def test_a_part_that_kills_its_workers_is_set_aside(self, tmp_path: Path) -> None:
+        lines = write_lines(tmp_path / "in.jsonl", 12)
+        job = Job(out=tmp_path / "out", options=Options(token_budget=400, counter=deadly))
+        result = run_batch([str(tmp_path / "in.jsonl")], job, workers=2, part_bytes=SMALL)
+        notes = list(map(json.loads, (tmp_path / "out/_rejected.jsonl").read_text().splitlines()))
+        assert 0 < len(notes) < 12
+        assert {lines[note["line"] - 1] for note in notes} == {note["record"] for note in notes}
+        assert any(DEADLY in note["record"] for note in notes)
+        assert all("killed by signal 9" in note["reason"] for note in notes)
+        assert result.manifest["totals"]["records"] == 12 - len(notes)
+        assert result.manifest["errors"] == {"BatchError": len(notes)}
         unfold(tmp_path / "out", tmp_path / "back")
-        assert parts(tmp_path / "back") == (tmp_path / "in.jsonl").read_bytes()
+        aside = {note["record"] for note in notes}
+        kept = [line for line in lines if line not in aside]
+        assert parts(tmp_path / "back").decode().splitlines() == kept
+
+
+DEADLY = "for day 7."
+
+
+def deadly(text: str) -> int:
+    """Count tokens until a text is too much for the process."""
+    if DEADLY in text:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return len(text) // 4
+
+
+def test_a_script_without_a_main_guard_is_told_so(tmp_path: Path) -> None:
+    write_lines(tmp_path / "in.jsonl", 8)
+    script = tmp_path / "script.py"
+    script.write_text(
+        "from pathlib import Path\n"
+        "from refold.batch import Job, run_batch\n"
+        "run_batch(['in.jsonl'], Job(out=Path('out')), workers=2, part_bytes=4_000)\n"
+    )
+    command = [sys.executable, "script.py"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    last = done.stderr.strip().splitlines()[-1]
+    assert 'below if __name__ == "__main__":' in last
+    guarded = script.read_text().replace("run_batch([", "if __name__ == '__main__': run_batch([")
+    script.write_text(guarded)
+    subprocess.run(command, cwd=tmp_path, check=True)
+
+
+def test_a_folder_has_ten_thousand_parts_at_most(tmp_path: Path) -> None:
+    lines = write_lines(tmp_path / "in.jsonl", 1)
+    whole = Shard(
+        number=0, kind="jsonl", source=str(tmp_path / "in.jsonl"), start=0, stop=10**9, size=1
+    )
+    shards = [replace(whole, number=number) for number in range(0, 300_000, 2_500)]
+    folders = Counter(Path(shard.part).parent for shard in shards)
+    assert set(folders.values()) == {4}
+    assert sorted(Path(shard.part) for shard in shards) == [Path(shard.part) for shard in shards]
+
+    job = Job(out=tmp_path / "out")
+    scratch_of(job).mkdir(parents=True)
+    report = do_shard(job, shards[-1])
+    assert report.figures.records == len(lines)
+    assert (tmp_path / "out" / shards[-1].part).stat().st_size == report.figures.bytes_out
 
 
 def test_choices_are_checked(tmp_path: Path) -> None:

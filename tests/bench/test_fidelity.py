@@ -18,14 +18,12 @@ from fidelity_folds import (
     Folded,
     Once,
     find_faults,
-    hand_weights,
     provider_error,
     public_way,
     weighted_way,
     weights_without,
 )
 from fidelity_kit import Kit
-from fidelity_report import Results
 from fidelity_stats import (
     PANELS,
     Interval,
@@ -36,9 +34,8 @@ from fidelity_stats import (
     paired_differences,
     quantile,
 )
-from fidelity_targets import check_targets
 from refold import compress
-from refold.fold.rate import BUCKETS, VALUES, WORDS, learned_weights
+from refold.fold.rate import BUCKETS, WORDS, learned_weights
 from refold.scan.tokens.estimate import estimate_tokens
 
 REUSE = PANELS[0]
@@ -222,18 +219,6 @@ def test_the_shipped_weights_give_what_the_public_interface_gives() -> None:
         assert shipped.messages == public.messages
 
 
-def test_hand_set_weights_have_points_for_every_grade() -> None:
-    values, both = hand_weights(with_words=False), hand_weights(with_words=True)
-    for weights in (values, both):
-        for class_, traits in BUCKETS.items():
-            own = weights[class_]
-            assert {trait: len(own[trait]) for trait in traits} == dict(traits)
-            assert list(own["place"]) == sorted(own["place"])
-            assert list(own["times"]) == sorted(own["times"], reverse=True)
-    assert min(values[VALUES]["shape_teller"]) == values[WORDS]["bias"][0] == -60.0
-    assert set(both[VALUES]["shape_teller"]) == {0.0}
-
-
 def test_points_of_a_source_are_read_and_refused_if_of_other_traits(tmp_path: Path) -> None:
     weights = {
         class_: {"bias": [1.0], **{trait: [0.5] * grades for trait, grades in traits.items()}}
@@ -247,37 +232,6 @@ def test_points_of_a_source_are_read_and_refused_if_of_other_traits(tmp_path: Pa
         weights_without("own/old", tmp_path)
 
 
-# targets
-
-
-def targets_of(*lines: dict[str, Any]) -> dict[str, bool]:
-    results = Results([Row.read(one) for one in lines])
-    return {target.name: target.is_reached for target in check_targets(results)}
-
-
-def test_a_target_is_reached_at_its_figure_and_not_below() -> None:
-    name = "reuse link at 20%, refold"
-    assert targets_of(line("refold", 0.72))[name]
-    assert not targets_of(line("refold", 0.719))[name]
-
-
-def test_the_kit_is_beaten_only_by_more() -> None:
-    name = "reusew: plain words used later at 20%"
-    words = {"suite": "reusew"}
-    for ours, is_reached in ((0.61, True), (0.6, False)):
-        found = targets_of(line("refold", ours, **words), line("idf_rarity", 0.6, **words))
-        assert found[name] is is_reached
-    assert name not in targets_of(line("refold", 0.6))
-
-
-def test_lossless_must_lose_nothing_once_it_does_anything() -> None:
-    name = "lossless link, the worst of all"
-    bare = {"budget": None, "changed": False}
-    assert name not in targets_of(line("refold lossless", 0.9, **bare))
-    assert targets_of(line("refold lossless", 1.0, budget=None, changed=True))[name]
-    assert not targets_of(line("refold lossless", 0.99, budget=None, changed=True))[name]
-
-
 # the script
 
 
@@ -289,7 +243,7 @@ def show(path: Path, *lines: dict[str, Any]) -> scripts.Done:
     return run("--show", str(path))
 
 
-def test_rows_are_shown_as_tables_intervals_and_targets(tmp_path: Path) -> None:
+def test_rows_are_shown_as_tables_and_intervals(tmp_path: Path) -> None:
     done = show(
         tmp_path / "rows.jsonl",
         *(line("refold", 0.8, id=name) for name in "ab"),
@@ -300,7 +254,6 @@ def test_rows_are_shown_as_tables_intervals_and_targets(tmp_path: Path) -> None:
     assert "+0.300 [+0.300, +0.300]" in done.stdout
     assert "best of the kit" in done.stdout
     assert "20.0%" in done.stdout
-    assert "reached      reuse link at 20%, refold: 0.800" in done.stdout
 
 
 def test_a_lossless_profile_that_does_nothing_is_said_loudly(tmp_path: Path) -> None:
@@ -318,11 +271,10 @@ def test_an_invalid_result_of_ours_fails_the_run(tmp_path: Path, wrong: dict[str
 
 
 def test_weights_are_compared_by_source(tmp_path: Path) -> None:
-    links = {"refold": 0.9, "refold unseen": 0.8, "hand-set both": 0.5, "hand-set values": 0.4}
+    links = {"refold": 0.9, "refold unseen": 0.8}
     done = show(tmp_path / "rows.jsonl", *(line(name, link) for name, link in links.items()))
     assert done.returncode == 0, done.stderr
     assert "never saw the source" in done.stdout
-    assert "+0.400 [+0.400, +0.400]" in done.stdout
 
 
 def test_without_the_kit_nothing_is_measured_and_that_is_said(tmp_path: Path) -> None:
@@ -399,7 +351,7 @@ def test_a_run_measures_ours_and_the_methods_of_the_kit(tmp_path: Path) -> None:
     assert all(one["faults"] == [] and one["claimed"] == 0.0 for one in ours)
     assert sum(one["method"] == "half" for one in lines) == 4
     assert "FAULTS: broken, 2 rows" in done.stdout
-    assert "reached      toolout link at 10%" in done.stdout
+    assert "results not valid, or not restored: 0 of 4" in done.stdout
     assert "nobody" in run(*shared, "--methods", "nobody").stderr
 
 

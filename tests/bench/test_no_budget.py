@@ -27,7 +27,7 @@ CODE = "\n".join(f"    step_{n} = repair(gate[{n}], wall={n * 3})" for n in rang
 def made_run(*outputs: str) -> list[dict[str, Any]]:
     run: list[dict[str, Any]] = [{"role": "user", "content": "Count the crates."}]
     for n, output in enumerate(outputs):
-        function = {"name": "read", "arguments": json.dumps({"path": "crates.py"})}
+        function = {"name": "query", "arguments": json.dumps({"of": "crates"})}
         run += [
             {
                 "role": "assistant",

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from refold import compress
 from refold.cli.demo import SESSION
 from tests.browser.conftest import BUILD, ROOT, Visit, Visitor
 from tests.browser.payloads import PAYLOADS
@@ -18,6 +19,12 @@ pytest.importorskip("playwright.sync_api", reason="make test-browser installs it
 AXE = BUILD / "node_modules" / "axe-core" / "axe.min.js"
 LIMIT_SECONDS = 3.0
 MANY = 5_000
+
+
+def both(visited: Visit) -> Visit:
+    """Turn from the conversation as the model reads it to its messages before and after."""
+    visited.page.click("#tab-panes")
+    return visited
 
 
 def demo() -> list[dict[str, Any]]:
@@ -34,6 +41,9 @@ def count_shown(visited: Visit) -> int:
 def test_it_shows_the_conversation_and_its_totals(visit: Visitor) -> None:
     visited = visit(demo(), title="A coding agent repairs a payment webhook")
     assert visited.text("h1") == "A coding agent repairs a payment webhook"
+    assert 0 < count_shown(visited) < 61, "the folded conversation comes first"
+    visited.shoot("view")
+    visited.press("v")
     assert count_shown(visited) == 61
     before, after = (int(visited.text(f"#{n}").replace(",", "")) for n in ("before", "after"))
     assert 0 < after < before
@@ -44,7 +54,7 @@ def test_it_shows_the_conversation_and_its_totals(visit: Visitor) -> None:
 
 
 def test_filters_narrow_the_list_and_clear_widens_it(visit: Visitor) -> None:
-    visited = visit(demo())
+    visited = both(visit(demo()))
     for select in ("role", "kind", "tool", "decision"):
         values = visited.page.eval_on_selector_all(
             f"#{select} option", "options => options.map((one) => one.value)"
@@ -58,7 +68,7 @@ def test_filters_narrow_the_list_and_clear_widens_it(visit: Visitor) -> None:
 
 
 def test_search_finds_text_and_marks_it(visit: Visitor) -> None:
-    visited = visit(demo())
+    visited = both(visit(demo()))
     visited.page.fill("#search", "COMPARE_DIGEST")
     visited.wait_for("#shown", "^[1-9] of")
     assert "compare_digest" in visited.text("#detail")
@@ -69,14 +79,14 @@ def test_search_finds_text_and_marks_it(visit: Visitor) -> None:
 
 
 def test_an_empty_conversation_says_so(visit: Visitor) -> None:
-    visited = visit([])
+    visited = both(visit([]))
     assert visited.text("#shown") == "0 messages"
     assert "This conversation has no messages." in visited.text("#detail")
     assert visited.text("#saved") == "0.0 %"
 
 
 def test_calls_of_a_digested_message_stand_with_its_original(visit: Visitor) -> None:
-    visited = visit(demo())
+    visited = both(visit(demo()))
     visited.page.click("#row-8")
     [left, right] = visited.page.query_selector_all("#detail .side")
     assert "send_confirmation|confirmed_at" in left.query_selector("pre.call").text_content()
@@ -84,16 +94,17 @@ def test_calls_of_a_digested_message_stand_with_its_original(visit: Visitor) -> 
 
 
 def test_a_diff_strikes_what_was_dropped_and_marks_what_was_kept(visit: Visitor) -> None:
-    visited = visit(demo())
+    visited = both(visit(demo()))
     visited.page.click("#row-5")
     [left, right] = visited.page.query_selector_all("#detail .side")
     message = demo()[5]["content"]
     assert left.query_selector("pre").text_content() == message
-    kept = "".join(one.text_content() for one in left.query_selector_all("mark"))
+    kept = [one.text_content().strip() for one in left.query_selector_all("mark")]
     gone = "".join(one.text_content() for one in left.query_selector_all("del"))
     assert kept
     assert gone
-    assert kept.strip() in right.query_selector("pre").text_content()
+    folded = right.query_selector("pre").text_content()
+    assert all(sentence in folded for text in kept for sentence in text.split("\n\n"))
     assert visited.page.eval_on_selector(
         "#detail del", "e => getComputedStyle(e).textDecorationLine"
     ) == ("line-through")
@@ -113,7 +124,7 @@ def test_the_slider_changes_everything_to_another_budget(visit: Visitor) -> None
         visited.press("ArrowRight")
     assert figures == sorted(figures, reverse=True)
     assert len(set(figures)) == 5
-    assert slider.get_attribute("aria-valuetext").startswith("15 % of the tokens")
+    assert slider.get_attribute("aria-valuetext").startswith("15 %: ")
     assert visited.text("#ticks .now") == "15 %"
 
 
@@ -138,11 +149,16 @@ def test_the_keyboard_alone_is_enough(visit: Visitor) -> None:
     visited = visit(demo())
     visited.press("Tab")
     assert visited.page.evaluate("document.activeElement.className") == "skip"
-    visited.press("Enter", "Tab")  # past the skip link, into the list
-    for _ in range(20):
-        if visited.page.evaluate("document.activeElement.id") == "list":
-            break
-        visited.press("Tab")
+    visited.press("Enter", "Tab")  # past the skip link
+    top = "Math.round(document.getElementById('view').scrollTop)"
+    tops = [visited.page.evaluate(top)]
+    for key in ("j", "j", "n", "n"):
+        visited.press(key)
+        tops.append(visited.page.evaluate(top))
+    assert tops == sorted(set(tops))
+    visited.press("k", "p")
+    assert visited.page.evaluate(top) < tops[-1]
+    visited.press("v")
     assert visited.page.evaluate("document.activeElement.id") == "list"
     visited.press("End")
     assert visited.text("#detail h2").startswith("#60 ")
@@ -166,7 +182,7 @@ def test_dark_and_light(visit: Visitor) -> None:
         colour = visited.page.evaluate("getComputedStyle(document.body).backgroundColor")
         return sum(map(int, re.findall(r"\d+", colour)[:3])) < 3 * 128
 
-    dark = visit(demo(), scheme="dark")
+    dark = both(visit(demo(), scheme="dark"))
     assert is_dark(dark)
     dark.page.click("#row-5")
     dark.shoot("dark")
@@ -180,8 +196,12 @@ def test_dark_and_light(visit: Visitor) -> None:
 
 
 def test_a_narrow_window_hides_nothing(visit: Visitor) -> None:
-    visited = visit(demo(), size=(420, 900))
-    assert visited.page.evaluate("document.documentElement.scrollWidth") <= 420
+    visited = visit(demo(), size=(390, 844))
+    assert visited.page.evaluate("document.documentElement.scrollWidth") <= 390
+    first = visited.page.evaluate("document.querySelector('.turn pre').getBoundingClientRect().top")
+    assert first < 844 / 2, "the first screen shows the conversation"
+    visited.shoot("phone")
+    both(visited)
     visited.page.click("#row-5")
     assert visited.page.locator("#detail h2").is_visible()
     visited.shoot("narrow")
@@ -202,6 +222,7 @@ def test_text_never_becomes_markup(visit: Visitor) -> None:
     messages = hostile()
     visited = visit(messages, title="".join(PAYLOADS))
     page = visited.page
+    both(visited)
     page.evaluate(
         "globalThis.nodes = document.querySelectorAll('script, style, link, meta').length"
     )
@@ -222,7 +243,9 @@ def test_text_never_becomes_markup(visit: Visitor) -> None:
 
 def test_every_payload_is_shown_letter_for_letter(visit: Visitor) -> None:
     visited = visit([{"role": "user", "content": payload} for payload in PAYLOADS], steps=[100])
-    visited.page.locator("#list").focus()
+    texts = visited.page.eval_on_selector_all(".turn pre", "all => all.map(e => e.textContent)")
+    assert texts == list(PAYLOADS)
+    visited.press("v", "Home")
     for payload in PAYLOADS:
         shown = visited.page.text_content("#detail pre")
         assert shown == payload
@@ -238,6 +261,9 @@ def test_thousands_of_messages_do_not_freeze_it(visit: Visitor) -> None:
     visited = visit(messages)
     page = visited.page
     ready = page.evaluate("performance.getEntriesByName('ready')[0].startTime")
+    assert count_shown(visited) == len(compress(messages, token_budget="30%").messages)
+    assert page.locator(".turn").count() <= 100
+    both(visited)
     assert count_shown(visited) == MANY
     assert page.locator(".row").count() < 60
     took = page.evaluate(
@@ -264,7 +290,7 @@ def test_thousands_of_messages_do_not_freeze_it(visit: Visitor) -> None:
 def test_axe_finds_nothing_serious(visit: Visitor, scheme: str) -> None:
     if not AXE.exists():
         pytest.skip("there is no axe-core: make test-browser installs it")
-    visited = visit(demo(), scheme=scheme, bypass_policy=True)
+    visited = both(visit(demo(), scheme=scheme, bypass_policy=True))
     visited.page.click("#row-5")
     visited.page.click("#detail summary")
     _check_with_axe(visited)

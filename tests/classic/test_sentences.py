@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from refold.classic.sentences import TokenPoints, read
+from refold.classic.sentences import read
 from refold.classic.sentences import split as split_sentences
 from refold.classic.texts import View
 from tests.conversations import texts
@@ -100,7 +100,7 @@ def test_short_lines_are_not_joined() -> None:
 
 
 def test_paragraphs_are_numbered() -> None:
-    sentences = read(View("One. Two.\n\nThree.\n \t\n\nFour."), TokenPoints())
+    sentences = read(View("One. Two.\n\nThree.\n \t\n\nFour."))
     assert sentences.paragraphs == [0, 0, 1, 2]
 
 

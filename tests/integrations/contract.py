@@ -12,13 +12,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
-from refold import MemoryStore
+import pytest
+
+from refold import MemoryStore, Session
+from refold.scan.tokens.choose import counter_for
 
 Mode = Literal["sync", "async", "streaming"]
 BUDGET = 6_000
 TURNS = 8
 TASK = "Why do requests fail?"
 BOUND = "claude-fable-5-2"
+MODELS = ("gpt-5", BOUND)
 MARK = re.compile(r"#([a-z]{5,36})\b")
 
 
@@ -27,6 +31,27 @@ def log_of(n: int) -> str:
     lines = [f"10:{k // 60:02}:{k % 60:02} INFO worker {k * n % 7} took {k} ms" for k in range(300)]
     lines[137] = f"10:02:17 ERROR request {n} failed: disk full"
     return "\n".join(lines)
+
+
+def tokens_of(requests: Sequence[Sequence[str]], model: str) -> int:
+    """Count all texts of all requests."""
+    count = counter_for(model)
+    return sum(count(text) for texts in requests for text in texts)
+
+
+def saved_by_session(model: str) -> float:
+    """Return the share of tokens that a session saves in the conversation of a `Brain`."""
+    session = Session[Any](model=model, token_budget="auto", store=MemoryStore())
+    session.append({"role": "user", "content": TASK})
+    sent: list[list[str]] = []
+    for n in range(TURNS + 1):
+        sent.append([str(message["content"] or "") for message in session.view()])
+        function = {"name": "read", "arguments": f'{{"n": {n}}}'}
+        call = {"id": f"c{n}", "type": "function", "function": function}
+        session.append({"role": "assistant", "content": None, "tool_calls": [call]})
+        session.append({"role": "tool", "tool_call_id": f"c{n}", "content": log_of(n)})
+    whole = [[TASK, *map(log_of, range(step))] for step in range(TURNS + 1)]
+    return 1 - tokens_of(sent, model) / tokens_of(whole, model)
 
 
 @dataclass(frozen=True)
@@ -60,7 +85,7 @@ class Brain:
         if step < self.turns:
             return Call("read", {"n": step}, thought)
         if self.retrieves and step == self.turns:
-            handle = MARK.findall(next(text for text in texts if MARK.search(text)))[-1]
+            handle = MARK.findall(next(text for text in reversed(texts) if MARK.search(text)))[0]
             return Call("retrieve_original", {"handle": f"#{handle}"}, thought)
         return "The disk is full."
 
@@ -133,6 +158,16 @@ class Integration(ABC):
         assert len(answers) == 1
         assert "INFO worker" in answers[0]
         assert any(answers[0] in text for text in brain.seen[-1]), "it is folded again"
+
+    @pytest.mark.parametrize("model", MODELS)
+    def test_savings(self, model: str) -> None:
+        """By default eight results cost a quarter less, and what they cost in a `Session`."""
+        brain = Brain()
+        self.run(brain, model=model, token_budget="auto")
+        whole = [[TASK, *map(log_of, range(step))] for step in range(TURNS + 1)]
+        saved = 1 - tokens_of(brain.seen, model) / tokens_of(whole, model)
+        assert saved >= 0.25
+        assert saved == pytest.approx(saved_by_session(model), abs=0.01)
 
     def test_nothing_changes_without_need(self) -> None:
         """What was sent once is sent again, but when the conversation is folded."""

@@ -1,4 +1,4 @@
-"""What the examples of the README are given: a model of each framework, and a tool."""
+"""What examples on the pages are given: a model of each framework, and a tool."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, Final
 from tests.integrations.contract import Brain
 
 _SCRIPTED: Final = ("agno", "langchain", "openai_agents", "pydantic_ai")
-"""The frameworks whose examples in the README begin with a model."""
+"""The frameworks whose examples may begin with a model."""
 
 
 def given_to(framework: str) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import asyncio
 import logging
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
 from hypothesis import given, settings
@@ -90,7 +90,7 @@ def test_branches_leave_each_other_alone(lengths: list[int]) -> None:
 
 
 def test_an_answer_that_is_asked_for_again_keeps_what_was_sent() -> None:
-    conversations, messages = small(token_budget=6_000), history_of(6)
+    conversations, messages = small(token_budget=8_000), history_of(6)
     before = conversations.fold(messages).messages
     conversations.fold([*messages, {"role": "assistant", "content": "No."}])
     again = conversations.fold([*messages, {"role": "assistant", "content": "Yes."}])
@@ -265,34 +265,15 @@ class Agent:
         self._workers = [small(**self._choices), small(**self._choices)]
         self.history: list[dict[str, Any]] = [{"role": "user", "content": TASK}]
         self._turns = 0
-        self._asked: list[tuple[list[dict[str, Any]], int]] = []
-        """What was sent, and by which process."""
-
-    @property
-    def needs_its_store(self) -> bool:
-        """Whether only the store can tell what the model has thought about.
-
-        Because the history has been sent before, or because two processes have sent what the model
-        answered last.
-        """
-        answered = {worker for history, worker in self._asked if history == self.history[:-2]}
-        return len(answered) > 1 or any(history == self.history for history, _ in self._asked)
 
     def turn(self, lines: int = 40, worker: int = 0, failing: tuple[str, ...] = ()) -> Folded:
         """Let the model call a tool once more; its provider may refuse what it is sent."""
         self.store.failing = failing
         folded = self._workers[worker].fold(self.history)
-        self._answer(folded, lines, worker)
+        self._answer(folded, lines)
         return folded
 
-    def turn_of_both(self, lines: int, worker: int) -> None:
-        """Let both processes send the same history, and this one go on with its answer."""
-        self.store.failing = ()
-        both = [each.fold(self.history) for each in self._workers]
-        self._answer(both[worker], lines, worker)
-
-    def _answer(self, folded: Folded, lines: int, worker: int) -> None:
-        self._asked.append((self.history, worker))
+    def _answer(self, folded: Folded, lines: int) -> None:
         self._turns += 1
         call, result = thinking_agent([lines])[1:]
         name = f"t{self._turns}"
@@ -387,15 +368,6 @@ def test_a_request_may_have_been_repeated_by_a_process_that_could_not_read() -> 
     agent.turns(2)
 
 
-@pytest.mark.parametrize("worker", [0, 1])
-@pytest.mark.parametrize("next_worker", [0, 1])
-def test_an_answer_may_be_to_what_another_process_has_sent(worker: int, next_worker: int) -> None:
-    agent = Agent(token_budget=800)
-    agent.turns(6)
-    agent.turn_of_both(15, worker)
-    agent.turns(2, worker=next_worker)
-
-
 @pytest.mark.parametrize("turns", range(1, 8))
 def test_an_answer_may_be_to_another_form_of_the_same_history(turns: int) -> None:
     agent = Agent(token_budget=800)
@@ -408,23 +380,19 @@ def test_an_answer_may_be_to_another_form_of_the_same_history(turns: int) -> Non
     agent.turn()
 
 
-def test_what_could_not_be_recorded_may_have_been_sent_by_another_process() -> None:
-    agent = Agent(token_budget=300)
-    agent.turn(lines=0)
-    agent.turn(lines=15)
-    agent.turn(lines=0, worker=1, failing=("put",))
-    agent.turn(lines=0)
-    agent.go_back(5)
-    agent.turn(lines=0)
-    agent.turn(lines=0, worker=1, failing=("get",))
-
-
 def test_what_could_not_even_be_read_was_sent_all_the_same() -> None:
     agent = Agent(token_budget=2_000)
     agent.turns(2)
     agent.history[-1]["content"][0]["content"] += "\n[12% shown #kdbfq]"  # is looked up
     agent.turn(failing=("get",))
     agent.turns(2)
+
+
+def test_a_process_whose_store_fails_at_first_is_not_refused_when_it_works_again() -> None:
+    agent = Agent(token_budget=300)
+    agent.turns(3, lines=0)
+    agent.turns(2, lines=0, worker=1, failing=("put",))
+    agent.turns(2, lines=0, worker=1)
 
 
 def test_nothing_that_was_taken_back_is_sent_again_when_a_store_fails() -> None:
@@ -448,47 +416,52 @@ def test_a_message_of_thinking_alone_is_not_empty_without_it() -> None:
     assert sent[5]["content"] == [{"type": "text", "text": "…"}]
 
 
-def test_thinking_stays_where_nothing_was_folded() -> None:
+def test_a_new_process_leaves_out_thinking_once_and_then_keeps_it() -> None:
     agent = Agent(token_budget=100_000)
     agent.turns(4, lines=0)
     agent.start_anew()
-    folded = agent.turn(lines=0)
-    assert folded.messages == agent.history[:-2]
-    assert folded.report.thinking == "kept"
+    assert not any(map(thoughts, agent.turn(lines=0).messages))
+    assert sum(len(thoughts(message)) for message in agent.turn(lines=0).messages) == 1
 
 
-def moves_among(*moves: str, failures: list[tuple[str, ...]]) -> st.SearchStrategy[list[Any]]:
-    """Return what may happen turn by turn: what, how far back, with how many lines, and to whom."""
-    move = st.tuples(
-        st.sampled_from(["go on", "go on", "go back", "start anew", *moves]),
+_MOVES: Final = st.lists(
+    st.tuples(
+        st.sampled_from(["go on", "go on", "go back", "start anew"]),
         st.integers(0, 9),
         st.sampled_from([0, 15, 40]),
         st.integers(0, 1),
-        st.sampled_from([(), (), *failures]),
-    )
-    return st.lists(move, min_size=2, max_size=12)
+        st.sampled_from([(), (), *FAILURES]),
+    ),
+    min_size=2,
+    max_size=12,
+)
+"""What may happen turn by turn: what, how far back, how many lines, to whom, and what fails."""
 
 
 @settings(max_examples=30)
 @given(
-    moves_among(failures=FAILURES) | moves_among("both", failures=[]),
+    _MOVES,
     st.sampled_from(["standard", "classic", "lossless"]),
     st.sampled_from(["auto", "strip"]),
     st.sampled_from([300, 800]),
+    st.booleans(),
 )
 def test_no_request_is_ever_refused_for_its_thinking(
-    moved: list[Any], profile: Any, way: Any, budget: int
+    moved: list[Any], profile: Any, way: Any, budget: int, has_workers: bool
 ) -> None:
+    """Two processes take turns, or one asks for an answer once more."""
     agent = Agent(profile=profile, thinking=way, token_budget=budget)
-    for move, turns, lines, worker, failing in moved:
+    for number, (move, turns, lines, which, failing) in enumerate(moved):
+        worker = which * has_workers
         if move == "go back":
             agent.go_back(1 + 2 * turns)
+            if has_workers:  # which of two processes a repeated request went to is not known
+                agent.history.append({"role": "user", "content": f"Once more, {number}."})
         elif move == "start anew":
             agent.start_anew(worker)
-        if move == "both":
-            agent.turn_of_both(lines, worker)
-        else:
-            agent.turn(lines, worker, () if agent.needs_its_store else failing)
+            if not has_workers:
+                agent.history.append({"role": "user", "content": f"Here I am again, {number}."})
+        agent.turn(lines, worker, failing)
 
 
 def test_what_was_sent_is_sent_again_when_a_message_cannot_be_read() -> None:

@@ -1,4 +1,4 @@
-"""RefoldCompactor in agents of Haystack, with a chat generator that is a function."""
+"""RefoldHooks in agents of Haystack, with a chat generator that is a function."""
 
 from __future__ import annotations
 
@@ -7,17 +7,14 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("haystack.hooks.compaction")
+pytest.importorskip("haystack.hooks")
 
 from haystack import component
 from haystack.components.agents import Agent
 from haystack.dataclasses import ChatMessage, ReasoningContent, StreamingChunk, ToolCall
-from haystack.hooks.compaction import CompactionHook
-from haystack.token_counters import ApproximateTokenCounter
 from haystack.tools import create_tool_from_function
 
-from refold import MemoryStore
-from refold.integrations.haystack import RefoldCompactor
+from refold.integrations.haystack import RefoldHooks
 from tests.integrations.contract import (
     BOUND,
     TASK,
@@ -80,24 +77,12 @@ def read(n: int) -> str:
 
 
 class TestHaystack(Integration):
-    test_history_untouched: Any = None  # Haystack puts what a compactor returns into its state
-
-    def check(self, mode: Mode) -> None:
-        brain = Brain()
-        self.run(brain, mode)
-        sizes = [sum(map(len, texts)) for texts in brain.seen]
-        assert max(sizes) < 60_000 < 8 * len(log_of(0))
-        assert "ERROR request 7 failed" in "".join(brain.seen[-1])
-
     def talk(self, brain: Brain, mode: Mode, **choices: Any) -> Talk:
-        generator = Generator(brain)
-        budget = choices.pop("token_budget")  # which is the hook's
-        refold = RefoldCompactor(**choices)
-        hook = CompactionHook(refold, context_window=2 * budget)
+        generator, refold = Generator(brain), RefoldHooks(**choices)
         agent = Agent(
             chat_generator=generator,
             tools=[create_tool_from_function(read), refold.tool],
-            hooks={"before_llm": [hook]},
+            hooks=refold.hooks,
             streaming_callback=(lambda chunk: None) if mode == "streaming" else None,
         )
         given: Any = {"messages": [ChatMessage.from_user(TASK)]}
@@ -111,14 +96,9 @@ class TestHaystack(Integration):
             talk = self.run(Brain(thinks=True), model=BOUND, thinking=way, token_budget=budget)
             check_thinking([[_told(m) for m in request] for request in talk.requests])
 
-    def test_what_cannot_become_shorter_is_left_alone(self) -> None:
-        refold = RefoldCompactor(store=MemoryStore())
-        counter = ApproximateTokenCounter()
-        assert refold.compact([ChatMessage.from_user("Hi")], 1_000, counter) is None
-
     def test_it_can_be_written_down(self, tmp_path: Any) -> None:
-        refold = RefoldCompactor(store=str(tmp_path / "refold.db"), profile="lossless")
-        again = RefoldCompactor.from_dict(refold.to_dict())
+        refold = RefoldHooks(store=str(tmp_path / "refold.db"), profile="lossless")
+        again = RefoldHooks.from_dict(refold.to_dict())
         assert again.to_dict() == refold.to_dict()
 
 

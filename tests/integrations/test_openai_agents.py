@@ -161,7 +161,7 @@ class TestOpenAIAgents(Integration):
         data: Any = CallModelData(ModelInputData(items, "Be brief."), Agent(name="a"), None)
         sent = asyncio.run(refold(data)).input
         assert sent != items
-        assert all(one is other for one, other in zip(sent, items, strict=True) if one == other)
+        assert all(any(one is other for other in items) for one in sent if one in items)
         folded = refold.last
         assert folded is not None
         store, name = refold.conversations.choices.store, folded.conversation

@@ -82,6 +82,27 @@ def test_other_spellings_are_not_invented(answer: str) -> None:
     assert "nothing_invented" not in refused(answer)
 
 
+CHINESE = "新版本定于十一月二十日上午十点发布，预算一万二千三百元，降低百分之三十，日志保留三个月。"
+
+
+@pytest.mark.parametrize(
+    "answer", ["11月20日10点", "12300元", "1.23万元", "30%", "3个月", "一万二千三百元"]
+)
+def test_chinese_numerals_are_figures(answer: str) -> None:
+    assert "nothing_invented" not in refused(answer, CHINESE)
+
+
+@pytest.mark.parametrize("answer", ["11月21日", "1.32万元", "一万三千二百元", "13%", "4个月"])
+def test_other_numerals_are_invented(answer: str) -> None:
+    assert "nothing_invented" in refused(answer, CHINESE)
+
+
+def test_units_written_out_are_units() -> None:
+    text = "Parcels of up to 25 kilos travel 100 kilometres; the meter showed 40.312 kWh."
+    assert "nothing_invented" not in refused("25 kg, 100 km, 40312 kWh", text)
+    assert "nothing_invented" in refused("25 g", text)
+
+
 def test_what_it_lacks_is_appended_in_one_line() -> None:
     answer = "The import stopped in parseRow, and the queue grew within 12 ms."
     whole = used(answer)

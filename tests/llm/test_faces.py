@@ -183,7 +183,7 @@ class TestStrings:
 
     def test_a_name_without_a_key_is_missed_at_once(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-        with pytest.raises(ConfigError, match="OpenAI"):
+        with pytest.raises(ConfigError, match="openai"):
             Compressor(summarizer="openai:gpt-5-mini")
 
 

@@ -125,7 +125,7 @@ class TestGoesWrong:
             pytest.param(broken(500), "InternalServerError", 3, id="500"),
             pytest.param(broken(401), "AuthenticationError", 1, id="401"),
             pytest.param(broken(404), "NotFoundError", 1, id="404"),
-            pytest.param(breaks_off, "ConnectionError", 1, id="half of the JSON"),
+            pytest.param(breaks_off, "JSONDecodeError", 1, id="half of the JSON"),
             pytest.param(is_html, "AnswerError", 1, id="HTML"),
             pytest.param(is_cut_off, "AnswerError", 1, id="cut off"),
             pytest.param(refuses_formally, "AnswerError", 1, id="formal refusal"),

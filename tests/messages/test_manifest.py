@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from refold import ConfigError, MemoryStore, Store, StoreError, uncompress
-from refold.messages.provenance import Behind
-from refold.messages.said import read_said
+from refold.messages.manifest import Behind, read_said
 from tests.classic import compress
 from tests.conversations import Conversation
 

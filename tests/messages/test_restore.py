@@ -10,7 +10,7 @@ import pytest
 
 import refold
 from refold import ConfigError, MemoryStore, StoreError, uncompress
-from refold.messages.said import read_said
+from refold.messages.manifest import Behind, Shown, Trail, read_said, write_view
 from tests.classic import compress
 from tests.notation import examples
 
@@ -80,6 +80,18 @@ def test_a_few_records_do_not_unfold_to_a_million_messages() -> None:
     with pytest.raises(StoreError, match=r"more than \d{4} messages.*max_messages="):
         uncompress([verbatim["m6"]], verbatim, accept_foreign=True)
     assert len(uncompress([verbatim["m3"]], verbatim, accept_foreign=True).messages) == 1_000
+
+
+def test_records_that_name_what_is_missing_over_and_over_come_to_an_end() -> None:
+    behind, records = Behind.made(["0" * 40], ["m1"]), dict[str, str]()
+    for _ in range(40):
+        records[behind.fold] = behind.to_record()
+        behind = Behind.made([behind.fold] * 10, ["m1"] * 10)
+    message = {"role": "user", "content": "[10 messages #kdbfq]"}
+    rows = [Shown(read_said(message), behind, is_new=True)]
+    records |= write_view(Trail.named(None), rows)[0]
+    with pytest.raises(StoreError, match=r"more than \d+ messages.*max_messages="):
+        uncompress([message], records)
 
 
 def test_how_much_may_unfold_can_be_said() -> None:

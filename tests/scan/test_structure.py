@@ -13,7 +13,6 @@ from refold.scan.structure import (
     lines_missing_from,
     normal_lines,
 )
-from refold.scan.view import TextView
 
 
 def test_lines_are_trimmed_and_lowered() -> None:
@@ -74,10 +73,3 @@ def test_not_json(text: str) -> None:
 
 def test_json_nested_deeper_than_the_stack_does_not_end_a_run() -> None:
     assert is_json("[" * 100_000 + "]" * 100_000) in (True, False)
-
-
-def test_a_view_keeps_its_forms() -> None:
-    view = TextView("Ab\n\nC")
-    assert view.lines == ["Ab", "", "C"]
-    assert view.lower == "ab\n\nc"
-    assert view.lines is view.lines

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from refold.scan.truncate import cut, cut_words
+from refold.scan.truncate import cut, cut_words, encodable
 from tests.conversations import texts
 
 CLUSTERS = (
@@ -69,3 +69,7 @@ def test_a_cut_is_a_beginning(text: str, limit: int) -> None:
     for shorter in (cut(text, limit), cut_words(text, limit)):
         assert text.startswith(shorter)
         assert len(shorter) <= max(limit, 0) or shorter in (text, text.rstrip())
+
+
+def test_lone_surrogates_are_replaced() -> None:
+    assert encodable("a\ud800é") == "a?é"

@@ -145,6 +145,44 @@ def test_an_option_of_another_version_is_not_in_the_way(refold: Refold, tmp_path
     assert "updatedToolOutput" in json.loads(ran.out)["hookSpecificOutput"]
 
 
+@pytest.mark.parametrize(
+    "options",
+    [
+        [],
+        ["--profile=standard", "--max-tokens", "900"],
+        ["--profile", "unheard"],
+        ["--unheard", "of", "--max-tokens"],
+    ],
+)
+def test_the_program_answers_as_the_command_does(
+    refold: Refold, tmp_path: Path, options: list[str]
+) -> None:
+    stdin = event("mcp__ci__log", log())
+    hooked = ["hook", "post-tool-use", "--store", str(tmp_path / "refold.db"), *options]
+    command = [sys.executable, "-m", "refold", *hooked]
+    ran = subprocess.run(command, input=stdin, capture_output=True, check=True)
+    assert ran.stderr == b""
+    if options[-1:] != ["--max-tokens"]:  # for which a command asks a value
+        assert ran.stdout == refold(*hooked, stdin=stdin).out
+    assert bool(ran.stdout) == ("unheard" not in options)
+
+
+def test_the_program_loads_only_what_a_result_needs(tmp_path: Path) -> None:
+    stdin = event("mcp__ci__log", log())
+    script = (
+        "import sys; from refold.__main__ import main;"
+        f"sys.argv = ['refold', 'hook', 'post-tool-use', '--store', {str(tmp_path / 'a.db')!r}];"
+        "main(); print(); print(*sys.modules)"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", script], input=stdin, capture_output=True, check=True
+    )
+    answer, loaded = ran.stdout.decode().splitlines()
+    assert "updatedToolOutput" in answer
+    not_needed = {"asyncio", "click", "logging", "refold.api", "refold.engine", "refold.fold.fold"}
+    assert not_needed.isdisjoint(loaded.split())
+
+
 def test_a_broken_store_leaves_the_output_as_it_is(tmp_path: Path) -> None:
     store = tmp_path / "refold.db"
     store.write_bytes(b"this is no database" * 100)

@@ -9,7 +9,7 @@ from typing import Any
 from refold import Session, SqliteStore
 from refold.messages.wire import digest
 from refold.server.mcp import Tools
-from refold.server.originals import enter_shown, find_shown
+from refold.server.originals import enter_fold, enter_shown, find_shown
 from refold.stores import MemoryStore
 from tests.server.outputs import ERROR, log
 
@@ -42,6 +42,21 @@ def test_a_short_handle_leads_to_what_was_sent_folded(tmp_path: Path) -> None:
     with closing(Tools(path)) as tools:
         for spelled in (handle, handle[1:], shown):
             assert ERROR in tools.retrieve({"handle": spelled, "lines": "100-"})
+
+
+def test_a_short_handle_leads_to_a_fold_of_several_messages(tmp_path: Path) -> None:
+    path = tmp_path / "refold.db"
+    with SqliteStore(path) as store:
+        session = Session(store=store, token_budget=2_000)
+        session.extend([*conversation(), {"role": "user", "content": "And now?"}])
+        session.refold(400)
+        rows = session.trace()["view"]["items"]
+        place = next(n for n, row in enumerate(rows) if row[1] - row[0] > 1)
+        enter_fold(
+            store, {"role": "user", "content": "[2 messages, shortened #abcde]"}, rows[place][-1]
+        )
+    with closing(Tools(path)) as tools:
+        assert "cat log" in tools.retrieve({"handle": "#abcde"})
 
 
 def test_originals_that_share_a_handle_are_all_found() -> None:

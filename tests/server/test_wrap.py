@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from refold import ConfigError
-from refold.cli.wrap import summarize
 from refold.server.wrap import NOT_FOUND, Wrapped, adapt, run_wrapped
 from tests.patience import FOR_EVER
 
@@ -101,10 +100,3 @@ def test_codex_is_told_by_arguments() -> None:
     assert 'model_providers.refold.base_url="http://127.0.0.1:9/v1"' in command
     assert command[-2:] == ["exec", "go"]
     assert adapt(["claude", "-p"], "http://127.0.0.1:9") == ["claude", "-p"]
-
-
-def test_the_summary() -> None:
-    assert summarize({}) == "no request came through the proxy"
-    stats = {"requests": 2, "tokens_before": 1_000, "tokens_after": 400, "errors": 1}
-    said = summarize({**stats, "money": {"saved": 0.0125}})
-    assert said == ("2 requests, 1,000 tokens became 400 (60% fewer), 0.0125 USD less, 1 error")

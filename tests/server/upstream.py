@@ -23,8 +23,8 @@ from zlib import crc32
 
 from aiohttp import WSMsgType, web
 
+from refold.messages.cache_marks import without_marks
 from refold.server.proxy.apis import find_api
-from refold.server.proxy.request import without_marks
 from tests.patience import FOR_EVER
 
 T = TypeVar("T")

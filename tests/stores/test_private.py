@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from refold import SqliteStore
-from refold.llm.summarizers import SqliteCache
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="Windows has no such modes")
 
@@ -48,9 +47,3 @@ def test_a_store_that_somebody_shares_stays_shared(tmp_path: Path) -> None:
     with SqliteStore(path) as store:
         store.put({"a": 1})
         assert set(modes(tmp_path).values()) == {0o660}
-
-
-def test_a_cache_is_its_owners(tmp_path: Path) -> None:
-    with SqliteCache(tmp_path / "c.db") as cache:
-        cache.put("key", "text")
-        assert set(modes(tmp_path).values()) == {0o600}

@@ -17,7 +17,7 @@ import pytest
 from pydantic import BaseModel
 
 from refold.errors import ConfigError, MessageError
-from refold.llm.summarizers.openai import OpenAISummarizer
+from refold.llm.summarizers.clients import OpenAISummarizer
 from refold.tools.manager import CompressionManager, ManagerOptions
 from refold.tools.report import ManagerReport
 from tests.llm.summarizers.contract import run, run_in_threads
@@ -564,7 +564,7 @@ class TestC10:
         messages = talk(1)
         report = CompressionManager(generate=model).compress(messages)
         assert len(model.asked) == 2
-        assert "P-77" in model.asked[1][-1]["content"].split("facts>>>")[0]
+        assert "P-77" in model.asked[1][-1]["content"].partition("data>>>")[2]
         assert messages[2]["compressed_content"] == shown(result_text(0))
         assert report.items[0].by == "model"
 

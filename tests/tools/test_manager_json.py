@@ -129,7 +129,7 @@ def test_an_error_that_quotes_a_secret_is_shown_without_it() -> None:
     def generate(_: Any) -> str:
         raise ValueError("invalid api_key=sk-proj-Zx81aa02Qw93mmPLk2aa77bb")
 
-    _, item = shortened(generate)
+    _, item = shortened(generate, prompt=PROMPT)
     assert item.status == "failed"
     assert "ValueError" in item.reason
     assert "Zx81aa02" not in item.reason

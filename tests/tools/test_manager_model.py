@@ -16,9 +16,8 @@ import pytest
 from refold.conversation import ContextWindowManager
 from refold.errors import StoreError
 from refold.events import Event
-from refold.llm.summarizers.cached import SqliteCache
-from refold.llm.summarizers.openai import OpenAISummarizer
-from refold.stores import MemoryStore
+from refold.llm.summarizers.clients import OpenAISummarizer
+from refold.stores import MemoryStore, SqliteStore
 from refold.tools.manager import DEFAULT_COMPRESSION_PROMPT, CompressionManager
 from refold.tools.policy import Policies
 from refold.tools.retrieve import retrieve_tool
@@ -179,7 +178,7 @@ class TestC17:
             {"cache_version": "other model"},
         ]
         for choices in several:
-            with SqliteCache(tmp_path / "c.db") as cache:
+            with SqliteStore(tmp_path / "c.db") as cache:
                 messages = talk(2)
                 CompressionManager(generate=model, cache=cache, **choices).compress(messages)
                 asked.append(len(model.asked))

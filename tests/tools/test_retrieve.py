@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
 from refold import ConfigError, MemoryStore, Result, SqliteStore, StoreError
-from refold.messages.provenance import Behind
+from refold.messages.manifest import Behind
 from refold.messages.wire import digest
 from refold.tools.retrieve import RetrieveTool, retrieve_tool
 from refold.tools.tool import ToolCompressor

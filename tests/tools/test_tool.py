@@ -18,10 +18,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from refold import ConfigError, MemoryStore, StoreError
-from refold.messages.handles import anchor_of_text
 from refold.notation.marks import AMOUNT
 from refold.tools.cutting import head_and_tail, shorten, size
-from refold.tools.text_store import text_key
+from refold.tools.text_store import anchor_of_text, text_key
 from refold.tools.tool import MIN_BYTES, ToolCompressor
 from tests.tools.managing import reencoded
 

@@ -8,9 +8,10 @@ import os
 import signal
 import sys
 import threading
+from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from multiprocessing.connection import Connection, wait
@@ -27,6 +28,12 @@ Engine = Literal["local", "ray", "spark"]
 _POLL_SECONDS: Final = 1.0
 """How often to look for the reports of Spark: progress is shown in seconds, and a look costs a few
 microseconds per shard. A guess."""
+_TRIES: Final = 3
+"""So many workers may die on a part before it is set aside."""
+GUARD: Final = (
+    "workers import the script that calls run_batch(), so it must do so below "
+    'if __name__ == "__main__":'
+)
 
 
 def run_shards(
@@ -45,28 +52,39 @@ def run_shards(
 
 
 def _run_local(job: Job, shards: Sequence[Shard], workers: int | None) -> Iterator[Report]:
-    """Process *shards* in worker processes, by default one per core; yield reports."""
+    """Process *shards* in worker processes, by default one per core; yield reports.
+
+    A worker that dies costs its part, which is tried again after all others, and set aside in the
+    end.
+    """
     count = min(workers or _count_cores(), len(shards))
     if count <= 1:
         yield from (do_shard(job, shard) for shard in shards)
         return
-    waiting = iter(shards)
-    with ExitStack() as stack:
-        busy: dict[Connection, _Worker] = {}
-        for _ in range(count):
-            worker = _start(job)
-            stack.callback(worker.stop)
-            worker.give(next(waiting))
-            busy[worker.connection] = worker
-        while busy:
+    waiting = deque(map(_Task, shards))
+    idle: list[_Worker] = []
+    busy: dict[Connection, _Worker] = {}
+    try:
+        while waiting or busy:
+            while waiting and len(busy) < count:
+                worker = idle.pop() if idle else _start(job)
+                busy[worker.connection] = worker
+                worker.give(waiting.popleft())
             for connection in wait(list(busy)):
                 assert isinstance(connection, Connection), "only worker connections are waited for"
-                yield busy[connection].take()
-                shard = next(waiting, None)
-                if shard is None:
-                    busy.pop(connection)
-                else:
-                    busy[connection].give(shard)
+                worker = busy[connection]
+                try:
+                    report = worker.take()
+                except (EOFError, OSError):
+                    waiting.append(worker.again())
+                    busy.pop(connection).stop()
+                    continue
+                if report is not None:
+                    idle.append(busy.pop(connection))
+                    yield report
+    finally:
+        for worker in (*idle, *busy.values()):
+            worker.stop()
 
 
 def _count_cores() -> int:
@@ -77,30 +95,57 @@ def _count_cores() -> int:
 
 
 @dataclass(slots=True)
+class _Task:
+    """A shard, and what became of the workers on it so far."""
+
+    shard: Shard
+    losses: int = 0
+    trouble: str = ""
+
+
+@dataclass(slots=True)
 class _Worker:
     """A process that works on one shard at a time."""
 
     process: SpawnProcess
     connection: Connection
-    shard: Shard | None = None
+    task: _Task | None = None
+    is_ready: bool = False
 
-    def give(self, shard: Shard) -> None:
+    def give(self, task: _Task) -> None:
         """Send the next shard to the process."""
-        self.shard = shard
-        try:
-            self.connection.send(shard)
-        except OSError as error:
-            raise self._lost() from error
+        self.task = task
+        with suppress(OSError):  # it is gone, as `take` will find
+            self.connection.send((task.shard, task.trouble))
 
-    def take(self) -> Report:
-        """Return the report on the shard, or raise the error of the process."""
-        try:
-            answer: Report | RefoldError = self.connection.recv()
-        except (EOFError, OSError) as error:
-            raise self._lost() from error
+    def take(self) -> Report | None:
+        """Return the report on the shard, or raise the error of the process.
+
+        It is none where the process has only started; `EOFError` or `OSError` if it is gone.
+        """
+        answer: Report | RefoldError | None = self.connection.recv()
         if isinstance(answer, RefoldError):
             raise answer
+        self.is_ready = True
         return answer
+
+    def again(self) -> _Task:
+        """Return the task of a process that is gone, to be tried again or set aside.
+
+        Raises `BatchError` if the process could not even start or set a part aside.
+        """
+        self.process.join()
+        code, task = self.process.exitcode or 0, self.task
+        if not self.is_ready and code > 0:
+            raise BatchError(f"no worker could start (exit code {code}): {GUARD}")
+        assert task is not None, "only workers with a task are waited for"
+        why = f"killed by signal {-code}" if code < 0 else f"exit code {code}"
+        reason = f"a worker on {task.shard.part} is gone ({why}; it may have run out of memory)"
+        if task.trouble:
+            raise BatchError(f"{reason}: run the same command again to go on")
+        losses = task.losses + 1
+        trouble = f"{reason}, the last of {losses}" if losses == _TRIES else ""
+        return _Task(task.shard, losses, trouble)
 
     def stop(self) -> None:
         """End the process; an unfinished part is never visible."""
@@ -109,16 +154,6 @@ class _Worker:
         self.process.join()
         self.process.close()
         self.connection.close()
-
-    def _lost(self) -> BatchError:
-        self.process.join()
-        code = self.process.exitcode
-        why = f"killed by signal {-code}" if code is not None and code < 0 else f"exit code {code}"
-        part = self.shard.part if self.shard else "nothing"
-        return BatchError(
-            f"the worker on {part} is gone ({why}; it may have run out of memory): "
-            "run the same command again to go on"
-        )
 
 
 def _start(job: Job) -> _Worker:
@@ -137,13 +172,14 @@ def _serve(connection: Any, job: Job) -> None:
         signal.SIGINT, signal.SIG_IGN
     )  # the parent handles the interrupt and ends the workers
     threading.Thread(target=_end_with_parent, daemon=True).start()
+    connection.send(None)  # it has started
     while True:
         try:
-            shard = connection.recv()
+            shard, trouble = connection.recv()
         except EOFError:
             return
         try:
-            answer: Report | RefoldError = do_shard(job, shard)
+            answer: Report | RefoldError = do_shard(job, shard, trouble)
         except RefoldError as error:
             answer = error
         except Exception as error:  # noqa: BLE001 - the parent must know of any error

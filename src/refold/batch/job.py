@@ -11,6 +11,8 @@ from refold.options import Options
 
 Kind = Literal["jsonl", "jsonl.zst", "parquet", "arrow"]
 """The kinds of input files."""
+_PARTS_PER_FOLDER: Final = 10_000
+"""File systems, and those who list folders, get slow with many more."""
 SCRATCH: Final = ".refold"
 """The name of the folder for unfinished work."""
 
@@ -30,8 +32,13 @@ class Shard:
 
     @property
     def part(self) -> str:
-        """The name of its output file."""
-        return f"part-{self.number:05}.{'parquet' if self.kind == 'arrow' else self.kind}"
+        """The path of its output file in the output folder.
+
+        From 10,000 parts on, further ones are in folders of as many, which sort after the first.
+        """
+        name = f"part-{self.number:05}.{'parquet' if self.kind == 'arrow' else self.kind}"
+        folder = self.number // _PARTS_PER_FOLDER
+        return f"parts-{folder:05}/{name}" if folder else name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,8 +47,6 @@ class Job:
 
     out: Path
     options: Options = field(default_factory=Options)
-    token_share: float | None = None
-    """The budget of a record as a share of its tokens, from 0 to 1."""
     key: str | None = None
     """The key or column with the messages of a record."""
     store: str | None = None
@@ -66,7 +71,6 @@ class Job:
         return {
             "does": "unfold" if self.unfold else "fold",
             "options": json.loads(json.dumps(chosen, default=str)),
-            "token_share": self.token_share,
             "key": self.key,
             "originals": "record" if self.store is None else "store",
         }

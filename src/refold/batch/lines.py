@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import io
 import sys
 from bisect import bisect_left
@@ -15,8 +16,9 @@ from refold.batch.job import Shard
 from refold.batch.record import FoldedRecord, parse_json, unfold_record
 from refold.batch.work import Work
 from refold.checks import need
-from refold.errors import MessageError
+from refold.errors import MessageError, RecordError
 from refold.messages.json_style import Style
+from refold.stores.codec import pack, unpack
 
 REFOLD_KEY: Final = "refold"
 """The key of a folded line for what `refold batch --unfold` needs."""
@@ -74,7 +76,12 @@ def _line_ends(path: Path) -> list[int]:
 
 def work_on_lines(shard: Shard, work: Work, out: BinaryIO) -> None:
     """Change every record of *shard* and write the results to *out*."""
-    change = partial(_unfold_line if work.job.unfold else _fold_line, work)
+    is_packed = shard.kind == "jsonl" and work.store is None  # zstd packs better what is plain
+    change = (
+        partial(_unfold_line, work)
+        if work.job.unfold
+        else partial(_fold_line, work, is_packed=is_packed)
+    )
     with _reading(shard) as lines, _writing(shard, out) as write:
         for number, raw in enumerate(lines, start=1):
             work.lines = number
@@ -84,9 +91,9 @@ def work_on_lines(shard: Shard, work: Work, out: BinaryIO) -> None:
                     write.write(line.encode() + b"\n")
 
 
-def _fold_line(work: Work, text: str) -> str:
+def _fold_line(work: Work, text: str, *, is_packed: bool) -> str:
     record, result = work.folder.fold(text)
-    line = join_line(record)
+    line = join_line(record, is_packed=is_packed)
     work.count(result)
     return line
 
@@ -99,14 +106,21 @@ def _unfold_line(work: Work, line: str) -> str:
     return text
 
 
-def join_line(record: FoldedRecord) -> str:
-    """Return a folded record as one line: the record itself with one more key."""
+def join_line(record: FoldedRecord, *, is_packed: bool) -> str:
+    """Return a folded record as one line: the record itself with one more key.
+
+    What `unfold_record` needs is packed as in a store, in letters that JSON need not escape.
+    """
     value = parse_json(record["folded"], "folded")
     if isinstance(value, list):
         value = {_LIST_KEY: value}
     if REFOLD_KEY in value:
         raise MessageError(f"it has a key {REFOLD_KEY!r} already: it was folded before")
-    note = {name: record[name] for name in ("tokens_before", "tokens_after", "originals")}
+    note: dict[str, object] = {name: record[name] for name in ("tokens_before", "tokens_after")}
+    if is_packed:
+        note["packed"] = base64.b85encode(pack(b"", record["originals"].encode())).decode()
+    else:
+        note["originals"] = record["originals"]
     return _STYLE.dump({**value, REFOLD_KEY: note})
 
 
@@ -116,6 +130,11 @@ def split_line(line: str) -> tuple[str, str]:
     match value.pop(REFOLD_KEY, None) if isinstance(value, dict) else None:
         case {"originals": str() as originals}:
             pass
+        case {"packed": str() as packed}:
+            try:
+                originals = unpack(b"", base64.b85decode(packed)).decode()
+            except ValueError as error:
+                raise RecordError(f"the originals of this record are damaged: {error}") from error
         case _:
             raise MessageError(f"no folded record: it has no originals under {REFOLD_KEY!r}")
     is_list = parse_json(originals, "originals").get("key", "") is None

@@ -79,7 +79,7 @@ class Output:
         used: list[str] = []
         if noted.exists():
             used = self._used_keys(json.loads(noted.read_text()))
-            for abandoned in scratch_of(self.job).glob("*.tmp"):
+            for abandoned in scratch_of(self.job).rglob("*.tmp"):
                 abandoned.unlink(missing_ok=True)
         elif any(name.name != SCRATCH for name in self.job.out.iterdir()):
             raise self._refusal("is not empty")
@@ -97,7 +97,7 @@ class Output:
         if known == self._identity:
             self._check_keys(used)
             return used
-        if any(self.job.out.glob("part-*")):
+        if any(self.job.out.glob("part*")):
             changed = _changed(self._identity, known)
             raise self._refusal(f"holds another batch, not done yet (it differs in {changed})")
         return []

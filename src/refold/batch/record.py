@@ -4,21 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any, Final, TypedDict
 
 from refold.api import Compressor, uncompress
-from refold.engine import combine
+from refold.choices import combine
 from refold.errors import ConfigError, FormatError, MessageError, RecordError
-from refold.messages.formats import load
 from refold.messages.formats.base import CONVERSATION_KEYS
 from refold.messages.json_style import Style, find_style
-from refold.messages.token_count import CountedTexts
 from refold.messages.wire import text_digest
 from refold.options import Options
 from refold.result import Result
-from refold.scan.tokens.choose import counter_for
-from refold.scan.tokens.estimate import estimate_tokens
 from refold.stores import Store
 from refold.stores.scope import ScopedStore
 
@@ -87,7 +82,6 @@ class RecordFolder:
         options: Options | None = None,
         *,
         key: str | None = None,
-        token_share: float | None = None,
         store: Store | None = None,
         scope: str | None = None,
         **choices: Any,
@@ -105,11 +99,8 @@ class RecordFolder:
         self._store = store if store is None or scope is None else ScopedStore(store, scope)
         self._scope = {} if scope is None else {"scope": scope}
         self._helpers: dict[str, Any] = {"store": self._store, **helpers}
-        # With a share every record has another budget; this one checks the choices.
-        options = self._options if token_share is None else replace(self._options, token_budget=0)
-        self._compressor = Compressor(options, **self._helpers)
+        self._compressor = Compressor(self._options, **self._helpers)
         self._key = key
-        self._token_share = token_share
 
     def fold(self, text: str) -> tuple[FoldedRecord, Result]:
         """Fold *text*; also return the result of the library."""
@@ -117,7 +108,7 @@ class RecordFolder:
         value = parse_json(core, "record")
         key = find_key(value, self._key)
         messages = value if key is None else value[key]
-        result = self._choose_compressor(messages).compress(messages)
+        result = self._compressor.compress(messages)
         # Unfolding and comparing with the text proves that this fold can be undone.
         back = uncompress(result.messages, self._store or result.verbatim).messages
         style = find_style(core, _put(value, key, back))
@@ -130,16 +121,6 @@ class RecordFolder:
             tokens_after=result.tokens_after,
         )
         return record, result
-
-    def _choose_compressor(self, messages: list[Any]) -> Compressor:
-        """Return the compressor; for a budget that is a share, one with that many tokens."""
-        if self._token_share is None:
-            return self._compressor
-        options = self._options
-        tokens = CountedTexts(options.counter or counter_for(options.model), estimate_tokens)
-        total = sum(map(tokens.message, load(messages, format_name=options.format)))
-        budget = int(total * self._token_share)
-        return Compressor(replace(options, token_budget=budget), **self._helpers)
 
     def _note(
         self, text: str, core: str, key: str | None, style: Style | None, result: Result

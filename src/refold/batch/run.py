@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import multiprocessing
 from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, get_args
 
-from refold.batch.engines import Engine, run_shards
+from refold.batch.engines import GUARD, Engine, run_shards
 from refold.batch.job import Job, Report, Shard
 from refold.batch.output import Output, line_offsets
 from refold.batch.shards import find_files, plan_shards
@@ -56,8 +57,13 @@ def run_batch(
     need refold, and the inputs and the output under the same paths. *on_start* is called with all
     shards and the reports of earlier runs, and *on_report* with each new report.
 
-    Raises `BatchError` if the output folder holds anything else.
+    A part whose workers die, three in a row, is set aside with the reason.
+
+    Raises `BatchError` if the output folder holds anything else, and in a script that calls it
+    without a main guard.
     """
+    if getattr(multiprocessing.current_process(), "_inheriting", False):
+        raise BatchError(GUARD)  # a worker imports the script
     check_choice("engine", engine, ENGINES)
     for name, value in (("workers", workers), ("part_bytes", part_bytes)):
         if value is not None:

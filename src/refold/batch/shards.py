@@ -129,14 +129,17 @@ def _plan(file: Path, kind: Kind, part_bytes: int) -> list[tuple[int, int, int]]
         raise FormatError(f"cannot be read as {kind}: {describe(error)}", str(file)) from error
 
 
-def do_shard(job: Job, shard: Shard) -> Report:
+def do_shard(job: Job, shard: Shard, trouble: str = "") -> Report:
     """Write the part of *shard*, then its report; return the report.
 
     A part appears whole, once its originals are in the store. Doing a shard again, because its
-    report is missing, gives the same bytes.
+    report is missing, gives the same bytes. With *trouble* all its records are set aside for that
+    reason, without trying them.
     """
     began = time.process_time()
     part, rejected = job.out / shard.part, rejects_of(job, shard)
+    for path in (part, rejected):
+        path.parent.mkdir(exist_ok=True)
     mode = mode_of(Path(shard.source))
     with (
         replacing(rejected) as rejects,
@@ -147,7 +150,7 @@ def do_shard(job: Job, shard: Shard) -> Report:
             temporary.open("wb") as out,
             rejects.open("w") as reasons,
         ):
-            work = Work(job, shard, store, reasons)
+            work = Work(job, shard, store, reasons, trouble)
             _KINDS[shard.kind].work(shard, work, out)
         with temporary.open("rb") as whole:
             sha256 = hashlib.file_digest(whole, "sha256").hexdigest()

@@ -13,7 +13,7 @@ from typing import IO, Any, Final, TypeVar
 
 from refold.batch.job import Figures, Job, Shard
 from refold.batch.record import RecordFolder
-from refold.errors import NestingError, RecordError, StoreError, describe
+from refold.errors import BatchError, NestingError, RecordError, StoreError, describe
 from refold.messages.wire import text_digest
 from refold.result import Result
 from refold.stores import Store
@@ -31,7 +31,12 @@ class Work:
     """The state of the work on a shard."""
 
     def __init__(
-        self, job: Job, shard: Shard, store: BufferedStore | None, rejects: IO[str]
+        self,
+        job: Job,
+        shard: Shard,
+        store: BufferedStore | None,
+        rejects: IO[str],
+        trouble: str = "",
     ) -> None:
         self.job = job
         self.store = store
@@ -39,7 +44,6 @@ class Work:
             replace(job.options, trace=True),
             # In a table the key is a column, whose content is recognized by itself.
             key=job.key if shard.kind in ("jsonl", "jsonl.zst") else None,
-            token_share=job.token_share,
             store=store,
             scope=_scope_of(job, shard),
         )
@@ -51,10 +55,15 @@ class Work:
         """The number of records set aside, by error."""
         self.slowest: list[tuple[float, int]] = []
         self._rejects = rejects
+        self._trouble = trouble
+        """Why no record of this shard is tried."""
 
     def attempt(self, line: int, raw: str | bytes, change: Callable[[str], T]) -> T | None:
         """Change one record; one that fails is set aside with the reason."""
         began = time.perf_counter()
+        if self._trouble:
+            self._reject(line, raw, BatchError(self._trouble))
+            return None
         try:
             text = raw.decode() if isinstance(raw, bytes) else raw
             changed = change(text)

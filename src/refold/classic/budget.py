@@ -9,132 +9,92 @@ rules run once, and every step starts from the originals.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Final
 
 from refold.classic.compress import Folder
-from refold.classic.reader import Reader, Writer
 from refold.classic.rolls import roll_up, smallest_roll
-from refold.classic.rules import RULES, Rule, Run, kept, recent_from
+from refold.classic.rules import Rule, Run, kept, recent_from
 from refold.messages.blocks import find_blocks
 from refold.messages.folds import Fold, Outcome, Plan, kept_fold
 from refold.messages.message import Message
 from refold.messages.untouchable import find_last_words
-from refold.options import Depth, Options
+from refold.options import Depth
+from refold.scan.structure import is_json
 
-BEGINNING: Final = 512
-"""Characters of a text that the last rung but one shows: they say what it is about."""
-STUB: Final = 64
-"""Characters that the last one shows: hardly more than the tag itself."""
-_ROLL_SHARE: Final = 10
-"""A roll-up aims at a tenth of the budget, so that it can say something."""
+BEGINNING: Final = 512  # characters of a text that say what it is about
+_BEGINNING_TOKENS: Final = 200  # what such a beginning may cost
+STUB: Final = 64  # characters of one that is hardly more than its tag
+_ROLL_SHARE: Final = 10  # a roll-up aims at a tenth of the budget, so that it can say something
 _MAX_ROLL_ROOM: Final = 600
 """It aims at no more than so many tokens. A guess: for more, the messages themselves are better."""
-_HANDLE_SLACK: Final = 4
-"""Handles have the same number of letters, but not of tokens."""
-_MAX_TRIES: Final = 6
-"""How often the length of a beginning is corrected to the room that there is."""
-_SPOKEN: Final = "said_beside_results"
-"""Why the user's words beside tool results stay."""
+_HANDLE_SLACK: Final = 4  # handles have the same number of letters, but not of tokens
+_MAX_TRIES: Final = 6  # how often the length of a beginning is corrected to the room that there is
+_SPOKEN: Final = "said_beside_results"  # why the user's words beside tool results stay
 _REFERRING: Final = frozenset({"deduped", "fuzzy_deduped", "contradicted"})
 _DEPTHS: Final[tuple[Depth, ...]] = ("gentle", "moderate", "aggressive")
 
 
+@dataclass(slots=True, eq=False)
 class Unit:
     """Messages that are folded as a whole or not at all, and what they cost as they are now."""
 
-    __slots__ = (
-        "cost", "first", "folds", "is_recent", "is_rolled", "is_untouchable", "last",
-        "lost_target", "pointing_here", "run", "spoken",
-    )  # fmt: skip
+    run: Final[tuple[Message, ...]]
+    folds: tuple[Fold, ...]
+    cost: int
+    is_recent: Final[bool]
+    is_untouchable: Final[bool]
+    spoken: Final[frozenset[int]]
+    """Numbers of the texts that the user spoke beside tool results."""
+    pointing_here: list[Unit] = field(default_factory=list["Unit"])
+    """Units that refer to a text in this one, and change when it does."""
+    lost_target: bool = False
+    is_rolled: bool = False
+    """Whether a roll-up stands for it; then its own cost does not count."""
 
-    def __init__(
-        self, run: tuple[Message, ...], folds: tuple[Fold, ...], cost: int, *, is_recent: bool
-    ) -> None:
-        self.run: Final = run
-        self.first: Final = run[0].index
-        self.last: Final = run[-1].index
-        self.folds = folds
-        self.cost = cost
-        self.is_recent: Final = is_recent
-        self.is_untouchable = False
-        self.spoken: frozenset[int] = frozenset()
-        """Numbers of the texts that the user spoke beside tool results."""
-        self.pointing_here: list[Unit] = []
-        """Units that refer to a text in this one, and change when it does."""
-        self.lost_target = False
-        self.is_rolled = False
-        """Whether a roll-up stands for it; then its own cost does not count."""
+    @property
+    def first(self) -> int:
+        """The index of its first message."""
+        return self.run[0].index
 
     @property
     def is_note(self) -> bool:
         """Whether no model ever sees it: it costs nothing and goes along with its neighbors."""
         return not self.run[0].is_turn
 
-    @property
-    def can_roll(self) -> bool:
-        """Whether a roll-up may include it."""
-        return self.is_note or not (self.is_untouchable or self.spoken)
-
 
 class Ladder:
     """One conversation, its units, and how far down they are."""
 
-    def __init__(
-        self,
-        messages: Sequence[Message],
-        options: Options,
-        reader: Reader,
-        untouchable: Mapping[int, str],
-        *,
-        target: int,
-        rules: Sequence[Rule] | None = None,
-        writer: Writer | None = None,
-    ) -> None:
-        self._messages = messages
-        self._options = options
-        self._reader = reader
-        self._tokens = reader.tokens
+    def __init__(self, run: Run, rules: Sequence[Rule], target: int) -> None:
+        self._run = run
+        self._tokens = run.reader.tokens
         self._target = target
         self._rungs: list[str] = []
         self._rolled: list[list[Unit]] = []
-        run = Run(
-            messages,
-            options,
-            reader,
-            window=options.min_recency_window,
-            writer=writer,
-            pinned=untouchable,
-        )
-        self._writer = run.writer
-        spoken = {(message.index, part) for message, part in find_last_words(messages)}
+        spoken = {(message.index, part) for message, part in find_last_words(run.messages)}
         for text in run.texts:
-            is_pinned = text.message.index in untouchable
-            if not is_pinned and (text.message.index, text.part) in spoken:
-                run.verdicts[text.number] = kept(_SPOKEN)
-        run.decide(RULES if rules is None else rules)
+            place = text.message.index
+            if place not in run.pinned and (place, text.part) in spoken:
+                text.verdict = kept(_SPOKEN)
+        run.decide(rules)
         self._folder = Folder(run)
-        self._units = list(self._make_units(untouchable, spoken))
+        self._units: list[Unit] = []
+        border = recent_from(run.messages, run.options.recency_window)
+        for group in self._folder.groups(border=border):
+            first = group[0].index
+            folds = [kept_fold(m, run.pinned.get(m.index, "within_budget")) for m in group]
+            cost = sum(map(self._tokens.message, group))
+            parts = range(len(group[0].parts)) if spoken else ()
+            here = frozenset([part for part in parts if (first, part) in spoken])
+            unit = Unit(group, tuple(folds), cost, first >= border, first in run.pinned, here)
+            self._units.append(unit)
         self._unit_at = {message.index: unit for unit in self._units for message in unit.run}
         for text in run.texts:
-            target_text = run.verdict(text).to
-            if target_text is not None:
-                unit = self._unit_at[target_text.message.index]
+            if text.verdict is not None and text.verdict.to is not None:
+                unit = self._unit_at[text.verdict.to.message.index]
                 unit.pointing_here.append(self._unit_at[text.message.index])
         self._total = sum([unit.cost for unit in self._units])
-
-    def _make_units(
-        self, untouchable: Mapping[int, str], spoken: set[tuple[int, int]]
-    ) -> Iterator[Unit]:
-        border = recent_from(self._messages, self._options.recency_window)
-        for group in self._folder.groups(border=border):
-            folds = [kept_fold(m, untouchable.get(m.index, "within_budget")) for m in group]
-            cost = sum(map(self._tokens.message, group))
-            unit = Unit(group, tuple(folds), cost, is_recent=group[0].index >= border)
-            unit.is_untouchable = unit.first in untouchable
-            if spoken:
-                parts = range(len(group[0].parts))
-                unit.spoken = frozenset(part for part in parts if (unit.first, part) in spoken)
-            yield unit
 
     def climb(self, *, summarizes: bool = True) -> tuple[Plan, Sequence[str]]:
         """Climb until it fits, or to the top; return the plan and the names of the rungs."""
@@ -143,14 +103,19 @@ class Ladder:
             suffix = " (recent)" if is_recent else ""
             if not units or self._fits():
                 continue
-            depths = _DEPTHS[_DEPTHS.index(self._options.depth) :] if summarizes else ()
+            depths = _DEPTHS[_DEPTHS.index(self._run.options.depth) :] if summarizes else ()
             for depth in depths:
-                is_first = depth == self._options.depth
-                is_tiered = self._options.budget_strategy == "tiered"
+                is_first = depth == self._run.options.depth
+                is_tiered = self._run.options.budget_strategy == "tiered"
                 self._summarize(units, depth, suffix, all_alike=is_tiered and is_first)
-            if not self._options.force_converge:
+            if not self._run.options.force_converge:
                 continue
             if not is_recent:
+                # Where shorter data is enough, no summary of it and its neighbors is needed.
+                data = [unit for unit in units if summarizes and self._is_data(unit)]
+                least = _BEGINNING_TOKENS * len(data)
+                if sum([unit.cost for unit in data]) - least >= self._total - self._target:
+                    self._cut(data, BEGINNING, f"truncated{suffix}")
                 self._roll(suffix)
             if summarizes:
                 self._cut(units, BEGINNING, f"truncated{suffix}")
@@ -158,6 +123,13 @@ class Ladder:
             if is_recent:
                 self._roll(suffix)
         return tuple(self._write()), self._rungs
+
+    def _is_data(self, unit: Unit) -> bool:
+        """Tell whether *unit* is one JSON text that may be cut."""
+        parts = unit.run[0].parts
+        is_one = len(unit.run) == len(parts) == 1 and unit.folds[0].is_kept
+        is_long = is_one and unit.cost > _BEGINNING_TOKENS and not unit.is_untouchable
+        return is_long and not self._fits() and is_json(parts[0].text)
 
     def _fits(self) -> bool:
         return self._total <= self._target
@@ -274,7 +246,7 @@ class Ladder:
         """Roll up the oldest stretch, block by block, until the rest and a summary fit."""
         if self._fits():
             return
-        smallest = smallest_roll(self._messages, self._reader.spelling)
+        smallest = smallest_roll(self._run.messages, self._run.reader.spelling)
         stub = self._tokens.fold(smallest) + _HANDLE_SLACK
         room = min(_MAX_ROLL_ROOM, self._target // _ROLL_SHARE)
         rest = sum([unit.cost for unit in self._units])
@@ -284,8 +256,8 @@ class Ladder:
         for block in self._rollable_blocks(includes_recent=bool(suffix)):
             if stretches and rest + max(stub * len(stretches), room) <= self._target:
                 break
-            between = range(stretches[-1][-1].last + 1, block[0].first) if stretches else range(0)
-            notes = [self._unit_at[index] for index in between]
+            last = stretches[-1][-1].run[-1].index if stretches else block[0].first
+            notes = [self._unit_at[index] for index in range(last + 1, block[0].first)]
             if stretches and all(unit.is_note for unit in notes):
                 stretches[-1] += [*notes, *block]
             else:
@@ -309,14 +281,16 @@ class Ladder:
     def _rollable_blocks(self, *, includes_recent: bool) -> Iterator[list[Unit]]:
         """Yield the units of each block of calls and results that may go, oldest first."""
         group: list[Unit] = []
-        for block in find_blocks(self._messages):
+        for block in find_blocks(self._run.messages):
             for index in block:
                 if not group or group[-1] is not self._unit_at[index]:
                     group.append(self._unit_at[index])
-            if group[-1].last > block[-1]:
+            if group[-1].run[-1].index > block[-1]:
                 continue  # a unit of several messages is rolled up as one
             may_go = all(
-                unit.can_roll and (includes_recent or not unit.is_recent) for unit in group
+                (unit.is_note or not (unit.is_untouchable or unit.spoken))
+                and (includes_recent or not unit.is_recent)
+                for unit in group
             )
             if may_go and not all(unit.is_note for unit in group):
                 yield group
@@ -333,27 +307,22 @@ class Ladder:
                 yield from unit.folds
             elif self._rolled[number][0] is unit:
                 sources = [message for one in self._rolled[number] for message in one.run]
-                stub = self._tokens.fold(smallest_roll(sources, self._reader.spelling))
+                stub = self._tokens.fold(smallest_roll(sources, self._run.reader.spelling))
                 share = room * costs[number] // max(sum(costs), 1)
-                yield roll_up(sources, stub + share, self._reader, self._writer)
+                yield roll_up(sources, stub + share, self._run.reader, self._run.write)
 
 
 def _with_cuts(fold: Fold, cuts: Mapping[int, str | None]) -> Fold:
     """Replace texts of *fold* by *cuts*, by their numbers; `None` restores the original."""
     if not cuts:
         return fold
-    parts = fold.sources[0].parts
-    outcomes = tuple(
-        [
-            _cut_outcome(len(parts[number].text), cuts[number]) if number in cuts else outcome
-            for number, outcome in enumerate(fold.outcomes[0])
-        ]
-    )
+    row = list(fold.outcomes[0])
+    for number, tag in cuts.items():
+        chars = len(fold.sources[0].parts[number].text)
+        row[number] = (
+            Outcome("preserved", "reference_lost", chars, chars)
+            if tag is None
+            else Outcome("truncated", "force_converge", chars, len(tag))
+        )
     texts = {number: text for number, text in {**fold.texts, **cuts}.items() if text is not None}
-    return Fold(sources=fold.sources, texts=texts, outcomes=(outcomes,))
-
-
-def _cut_outcome(chars: int, tag: str | None) -> Outcome:
-    if tag is None:
-        return Outcome("preserved", "reference_lost", chars, chars)
-    return Outcome("truncated", "force_converge", chars, len(tag))
+    return Fold(sources=fold.sources, texts=texts, outcomes=(tuple(row),))

@@ -6,18 +6,16 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Final
 
+from refold.lazy import regex
 from refold.scan.runs import Span
 
-LEAST_PROSE: Final = 80
-"""Characters; a text with code and less prose stays as it is."""
-_SHORT_PROSE: Final = 60
-"""A shorter stretch of prose between code stays as it is."""
-_LEAST_ROOM: Final = 40
-"""The least length of a summary of such a stretch."""
-_MARKS: Final = re.compile("```|~~~")
+LEAST_PROSE: Final = 80  # characters; a text with code and less prose stays as it is
+_SHORT_PROSE: Final = 60  # a shorter stretch of prose between code stays as it is
+_LEAST_ROOM: Final = 40  # the least length of a summary of such a stretch
+_MARKS: Final = regex("```|~~~")
 # An opening fence may carry an info string, but backticks in it would make it inline code. Models
 # also open fences after text on the same line; then only a language may follow.
-_OPENING: Final = re.compile(
+_OPENING: Final = regex(
     r"^[ \t]*+(?P<marks>`{3,}+(?=[^`\n]*+$)|~{3,5}+(?!~))[^\n]*+$"
     r"|(?<=[^\n`])(?P<late>`{3})[\w+#.-]*+$",
     re.M,
@@ -28,7 +26,7 @@ def fences(text: str) -> Iterator[Span]:
     """Yield the fenced code of *text*; a fence that is never closed runs to its end."""
     start = done = 0
     opened = ""
-    for mark in _MARKS.finditer(text) if "```" in text or "~~~" in text else ():
+    for mark in _MARKS.finditer(text):
         if mark.start() < done:
             continue  # the same line
         line = text.rfind("\n", 0, mark.start()) + 1
@@ -47,7 +45,7 @@ def fences(text: str) -> Iterator[Span]:
 
 def has_fence(text: str) -> bool:
     """Tell whether any line of *text* opens a fence."""
-    return next(fences(text), None) is not None
+    return ("```" in text or "~~~" in text) and next(fences(text), None) is not None
 
 
 def prose_around(text: str) -> list[Span]:

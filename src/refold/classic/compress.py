@@ -7,55 +7,24 @@ Under a budget, `budget` climbs from there.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Iterator, Sequence
 from typing import Final
 
-from refold.classic.reader import Reader, Writer
-from refold.classic.rules import RULES, Rule, Run, protection
+from refold.classic.rules import Rule, Run, protection
 from refold.classic.stand_ins import StandIns
 from refold.messages.folds import NO_TEXTS, Fold, Outcome, Plan, kept_fold
 from refold.messages.message import Message
-from refold.options import Depth, Options
+from refold.options import Depth
 
-_NO_PINS: Final[Mapping[int, str]] = MappingProxyType({})
+_FAMILIES: Final = {"compressed": "single", "contradicted": "contradiction"}
+"""What stand-ins that are not used are called in the trace, if not by their action."""
 
 
-def plan_by_rules(
-    messages: Sequence[Message],
-    options: Options,
-    reader: Reader,
-    *,
-    rules: Sequence[Rule] | None = None,
-    writer: Writer | None = None,
-    start: int = 0,
-    hidden: frozenset[int] = frozenset(),
-    pinned: Mapping[int, str] = _NO_PINS,
-) -> Plan:
-    """Fold the messages from *start* on; earlier ones are folded, and no summary crosses there.
-
-    The messages in *hidden* cannot be read anymore, so nothing may refer to them; those in *pinned*
-    stay as they are, for the reason given.
-    """
-    run = Run(
-        messages,
-        options,
-        reader,
-        window=options.recency_window,
-        writer=writer,
-        pinned=pinned,
-        hidden=hidden,
-    )
-    run.decide(RULES if rules is None else rules)
-    folder = Folder(run)
-    return tuple(
-        [
-            fold
-            for group in folder.groups(border=start)
-            if group[0].index >= start
-            for fold in folder.fold(group, options.depth)
-        ]
-    )
+def plan_by_rules(run: Run, rules: Sequence[Rule]) -> Plan:
+    """Fold a conversation as the rules decide."""
+    run.decide(rules)
+    folder, depth = Folder(run), run.options.depth
+    return tuple([fold for group in folder.groups() for fold in folder.fold(group, depth)])
 
 
 class Folder:
@@ -71,25 +40,24 @@ class Folder:
         No group crosses *border*, the index of a message.
         """
         group: list[Message] = []
-        for message in self.run.messages:
-            merges = self._merges(message)
+        for message, texts in zip(self.run.messages, self.run.by_message, strict=True):
+            # Two tool results never merge: each answers a call of its own.
+            merges = (
+                len(texts) == 1
+                and (verdict := texts[0].verdict) is not None
+                and verdict.action == "compressed"
+                and message.sole_part is not None
+            )
             goes_on = merges and message.index != border
             if group and not (goes_on and _same_speaker(group[0], message)):
                 yield tuple(group)
                 group = []
-            group.append(message)
-            if not merges:
-                yield tuple(group)
-                group = []
+            if merges:
+                group.append(message)
+            else:
+                yield (message,)
         if group:
             yield tuple(group)
-
-    def _merges(self, message: Message) -> bool:
-        if len(message.parts) != 1:
-            return False
-        verdict = self.run.verdict(self.run.of(message)[0])
-        # Two tool results never merge: each answers a call of its own.
-        return verdict.action == "compressed" and message.sole_part is not None
 
     def fold(self, group: Sequence[Message], depth: Depth) -> list[Fold]:
         """Fold a group into one summary; message by message if that is not shorter."""
@@ -98,32 +66,29 @@ class Folder:
             tag = self.stand_ins.summary(texts, group, depth)
             if tag is not None:
                 share = int(len(tag) / len(group) + 0.5)
-                rows = tuple(
-                    [
-                        (Outcome("compressed", "merged_compressed", len(text), share),)
-                        for text in texts
-                    ]
-                )
+                merged = [Outcome("compressed", "merged_compressed", len(t), share) for t in texts]
+                rows = tuple([(outcome,) for outcome in merged])
                 return [Fold(sources=tuple(group), texts={0: tag}, outcomes=rows)]
-        return [self.fold_one(message, depth) for message in group]
+        return [self._fold_one(message, depth) for message in group]
 
-    def fold_one(self, message: Message, depth: Depth) -> Fold:
+    def _fold_one(self, message: Message, depth: Depth) -> Fold:
         """Replace the texts of one message, each where that makes it shorter."""
         if not message.parts:
             return kept_fold(message, protection(self.run, message, "") or "short_content")
         texts: dict[int, str] = {}
         row: list[Outcome] = []
-        for text in self.run.of(message):
-            verdict = self.run.verdict(text)
-            if verdict.action == "preserved":  # most of them
-                row.append(Outcome("preserved", verdict.reason, len(text.text), len(text.text)))
-                continue
-            made = self.stand_ins.for_text(text, depth)
-            chars = len(text.text)
-            if made.text is not None:
-                texts[text.part] = made.text
-            length = chars if made.text is None else len(made.text)
-            row.append(Outcome(made.action, made.reason, chars, length))
+        for text in self.run.by_message[message.index]:
+            verdict, chars = text.verdict, len(text.text)
+            assert verdict is not None, "every text is decided on"
+            action, reason, shown = verdict.action, verdict.reason, chars
+            if action != "preserved":  # few
+                tag = self.stand_ins.for_text(text, verdict, depth)
+                if tag is None:
+                    reason = f"{_FAMILIES.get(action, action)}_reverted"
+                    action = "preserved"
+                else:
+                    texts[text.part], shown = tag, len(tag)
+            row.append(Outcome(action, reason, chars, shown))
         return Fold(sources=(message,), texts=texts or NO_TEXTS, outcomes=(tuple(row),))
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Final, NamedTuple
+from itertools import islice
+from typing import TYPE_CHECKING, Final
 
 from refold.classic.code import has_fence, has_prose
 from refold.messages.wire import text_digest
@@ -13,38 +14,37 @@ from refold.scan.structure import bag_of, is_json, jaccard, normal_lines
 if TYPE_CHECKING:
     from refold.classic.rules import Run, Text
 
-MIN_CHARS: Final = 200
-"""A reference costs about as much as a shorter copy."""
-_MIN_LINES: Final = 2
-"""Near copies are compared by lines, and a single line may be alike by chance."""
+MIN_CHARS: Final = 200  # a reference costs about as much as a shorter copy
+_MIN_LINES: Final = 2  # near copies are compared by lines: a single one may be alike by chance
 _MIN_LENGTH_RATIO: Final = 0.7
 """Texts whose lengths differ more cannot share enough lines for the usual threshold of .85."""
 _MAX_FAMILIES: Final = 16
 """How many earlier families a text is compared with: keeps the work linear on any input."""
 
-
-class Copy(NamedTuple):
-    """A text that another one repeats, and stays."""
-
-    of: Text
-    similarity: float | None = None
-    """Of a near copy, from 0 to 1."""
+Copies = dict["Text", "tuple[Text, float | None]"]
+"""What open texts are copies of, and how similar near copies are, from 0 to 1."""
 
 
-def find_copies(run: Run) -> dict[int, Copy]:
-    """Map the numbers of open texts to the exact copies that they may refer to."""
-    copies: dict[int, Copy] = {}
+def find_copies(run: Run) -> Copies:
+    """Map open texts to the exact copies that they may refer to."""
+    copies: Copies = {}
     groups: dict[tuple[bool, str], list[Text]] = {}
     for text in run.texts if run.options.dedup else ():
         if len(text.text) >= MIN_CHARS and run.may_refer(text.message):
             # A user's words never refer to those of others.
             groups.setdefault((text.message.role == "user", text.text), []).append(text)
     for group in groups.values():
-        target = _target(group, run) if len(group) > 1 else None
-        for text in group:
-            if target is not None and text.message is not target.message and run.is_open(text):
-                copies[text.number] = Copy(target)
+        for text, target in _references(group, run):
+            copies[text] = (target, None)
     return copies
+
+
+def _references(group: Sequence[Text], run: Run) -> Iterator[tuple[Text, Text]]:
+    """Yield the open texts of a group that may refer to the copy that stays, and that one."""
+    target = _target(group, run) if len(group) > 1 else None
+    for text in group if target is not None else ():
+        if target is not None and text.message is not target.message and text.verdict is None:
+            yield text, target
 
 
 def _target(group: Sequence[Text], run: Run) -> Text | None:
@@ -64,11 +64,11 @@ def _is_kept_by_content(text: Text, run: Run) -> bool:
         return is_json(text.text)
     if has_fence(text.text):
         return not has_prose(text.text)
-    return bool(run.detectors.first_hard(text.view)) or is_json(text.text)
+    return bool(run.reader.detectors.first_hard(text.view)) or is_json(text.text)
 
 
-def find_near_copies(run: Run) -> dict[int, Copy]:
-    """Map the numbers of open texts to those that they repeat but for a few lines.
+def find_near_copies(run: Run) -> Copies:
+    """Map open texts to those that they repeat but for a few lines.
 
     Not all pairs are compared. Two texts that are alike enough share one of their rarest lines, if
     one more of these is looked at than either may lack. Lines that all texts have are looked at
@@ -77,11 +77,11 @@ def find_near_copies(run: Run) -> dict[int, Copy]:
     if not run.options.fuzzy_dedup:
         return {}
     lines = {
-        text.number: lines_of
+        text: lines_of
         for text in run.texts
         if len(text.text) >= MIN_CHARS
         and run.may_refer(text.message)
-        and text.number not in run.copies
+        and not ((copy := run.copies.get(text)) and copy.to)
         and len(lines_of := normal_lines(text.text)) >= _MIN_LINES
     }
     # Rarity is known only where later texts may be looked at.
@@ -90,20 +90,21 @@ def find_near_copies(run: Run) -> dict[int, Copy]:
         frequency.update(set(lines_of))
     families: list[list[Text]] = []
     heads: dict[str, list[list[Text]]] = defaultdict(list)
-    bags: dict[int, Counter[str]] = {}
-    for number, lines_of in lines.items():
+    bags: dict[Text, Counter[str]] = {}
+    for text, lines_of in lines.items():
         rare = _rarest(lines_of, frequency, run.options.fuzzy_threshold)
         if not rare:
             continue
-        text = run.texts[number]
-        bags[number] = bag_of(lines_of)
-        for family in _near_families(rare, heads):
+        bags[text] = bag_of(lines_of)
+        known = (family for line in rare for family in reversed(heads[line][-_MAX_FAMILIES:]))
+        tried = {family[0]: family for family in known}
+        for family in islice(tried.values(), _MAX_FAMILIES):
             head = family[0]
             sizes = sorted((len(text.text), len(head.text)))
             if (
                 (text.message.role == "user") == (head.message.role == "user")
                 and sizes[0] >= _MIN_LENGTH_RATIO * sizes[1]
-                and jaccard(bags[number], bags[head.number]) >= run.options.fuzzy_threshold
+                and jaccard(bags[text], bags[head]) >= run.options.fuzzy_threshold
             ):
                 family.append(text)
                 break
@@ -111,7 +112,13 @@ def find_near_copies(run: Run) -> dict[int, Copy]:
             families.append([text])
             for line in rare:
                 heads[line].append(families[-1])
-    return dict(_references(families, bags, run))
+    copies: Copies = {}
+    for family in families:
+        for text, target in _references(family, run):
+            similarity = jaccard(bags[text], bags[target])
+            if similarity >= run.options.fuzzy_threshold:
+                copies[text] = (target, similarity)
+    return copies
 
 
 def _rarest(lines: Sequence[str], frequency: Counter[str], threshold: float) -> list[str]:
@@ -131,26 +138,3 @@ def _rarest(lines: Sequence[str], frequency: Counter[str], threshold: float) -> 
         rare.append(line)
         left -= counts[line]
     return rare
-
-
-def _near_families(rare: Sequence[str], heads: dict[str, list[list[Text]]]) -> Iterator[list[Text]]:
-    """Yield the latest families that share one of the *rare* lines, each once."""
-    tried: set[int] = set()
-    for line in rare:
-        for family in reversed(heads[line][-_MAX_FAMILIES:]):
-            if family[0].number not in tried and len(tried) < _MAX_FAMILIES:
-                tried.add(family[0].number)
-                yield family
-
-
-def _references(
-    families: Sequence[Sequence[Text]], bags: dict[int, Counter[str]], run: Run
-) -> Iterator[tuple[int, Copy]]:
-    for family in families:
-        target = _target(family, run) if len(family) > 1 else None
-        for text in family:
-            if target is None or text.message is target.message or not run.is_open(text):
-                continue
-            similarity = jaccard(bags[text.number], bags[target.number])
-            if similarity >= run.options.fuzzy_threshold:
-                yield text.number, Copy(target, similarity)

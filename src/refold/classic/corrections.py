@@ -3,91 +3,65 @@
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter, defaultdict
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import chain
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
+from refold.classic import words
 from refold.classic.sentences import is_word, tokens_of
 from refold.classic.texts import View
-from refold.classic.words import (
-    COMPATIBILITY_WORDS,
-    CONSTRAINING,
-    CORRECTION_WORDS,
-    CORRECTIVE,
-    DECISION_WORDS,
-    DECISIVE,
-    SIGNAL_WORDS,
-    Words,
-    words_of,
-)
+from refold.classic.words import words_of
+from refold.lazy import regex
 from refold.scan.patterns import CAMEL, IDEOGRAPHS, PASCAL, SNAKE, VOWELLESS
 
 if TYPE_CHECKING:
     from refold.classic.rules import Run, Text
 
 DECISION_WEIGHT, CORRECTION_WEIGHT, CONSTRAINT_WEIGHT = 0.15, 0.25, 0.10
-MAX_SIGNALS: Final = 0.4
-"""Words alone do not make a message important."""
-REFERENCE_WEIGHT: Final = 0.5
-RECENCY_WEIGHT: Final = 0.1
-_MAX_LATER: Final = 256
-"""Later mentions of one name that count: keeps the work linear."""
-_MIN_CHARS: Final = 50
-"""A reference to the correction of a shorter statement would cost as much."""
+MAX_SIGNALS: Final = 0.4  # words alone do not make a message important
+REFERENCE_WEIGHT, RECENCY_WEIGHT = 0.5, 0.1
+_MAX_LATER: Final = 256  # later mentions of one name that count: keeps the work linear
+_MIN_CHARS: Final = 50  # a reference to the correction of a shorter statement would cost as much
 _OTHER_ROLE_FACTOR: Final = 1.5
 """A correction in another role must have so much more in common with the statement. A guess."""
-_REACH: Final = 64
-"""How many statements back a correction looks: keeps the work linear."""
+_REACH: Final = 64  # how many statements back a correction looks: keeps the work linear
 
 # Words that decide, correct, constrain.
 
-_DECISIONS: Final = (
-    *("do not", "don't", "don’t", "rather than", "the approach is", "the solution is"),
-    *("the fix is", "the answer is", "decide to", "decided to"),
-    *(f"{we} {act}" for we in ("we'll", "we’ll", "we will") for act in ("go with", "use")),
-    *("we'll implement", "we’ll implement", "we will implement"),
-)
-_CORRECTION: Final = re.compile(
+_CORRECTION: Final = regex(
     r"\bno(?:[,.]?\s(?:use|it['’]s|that['’]s|the)\b|t \w+[,.]?\s(?:but|use|it['’]s)\b)"
     r"|\bscratch that\b|\bignore (?:that|my|the previous)\b|\b(?:wait|sorry|instead),"
 )
-_COMPATIBILITY: Final = re.compile(r"\b(?:breaking change|backwards? compat)")
+_COMPATIBILITY: Final = regex(r"\b(?:breaking change|backwards? compat)")
 
 
 def score_signals(view: View) -> float:
     """Return how strongly a text decides, corrects or constrains, from 0 to 0.4."""
     seen = view.words
-    decides = not DECISIVE.isdisjoint(seen) or (
-        not DECISION_WORDS.isdisjoint(seen) and any(map(view.has, _DECISIONS))
+    decides = not words.DECISIVE.isdisjoint(seen) or (
+        not words.DECISION_WORDS.isdisjoint(seen) and any(map(view.has, words.DECISIONS))
     )
-    corrects = not CORRECTIVE.isdisjoint(seen) or (
-        not CORRECTION_WORDS.isdisjoint(seen) and _CORRECTION.search(view.lower) is not None
+    corrects = not words.CORRECTIVE.isdisjoint(seen) or (
+        not words.CORRECTION_WORDS.isdisjoint(seen) and _CORRECTION.search(view.lower) is not None
     )
-    constrains = not CONSTRAINING.isdisjoint(seen) or (
-        not COMPATIBILITY_WORDS.isdisjoint(seen) and _COMPATIBILITY.search(view.lower) is not None
+    is_near = not words.COMPATIBILITY_WORDS.isdisjoint(seen)
+    constrains = not words.CONSTRAINING.isdisjoint(seen) or (
+        is_near and _COMPATIBILITY.search(view.lower) is not None
     )
-    score = (
-        DECISION_WEIGHT * decides + CORRECTION_WEIGHT * corrects + CONSTRAINT_WEIGHT * constrains
-    )
-    return min(MAX_SIGNALS, score)
+    view.forget()
+    score = DECISION_WEIGHT * decides + CORRECTION_WEIGHT * corrects
+    return min(MAX_SIGNALS, score + CONSTRAINT_WEIGHT * constrains)
 
 
 # Importance.
 
-_REFERENCE: Final = re.compile(
+_REFERENCE: Final = regex(
     rf"(?<!\w)(?:(?:{PASCAL}|{CAMEL}|{SNAKE}|{VOWELLESS})(?!\w)"
     r"|(?<![./-])[\w/-]++(?:\.[\w/-]++)++:[0-9]++)"
 )
-_LONGEST_NAME: Final = 500
-"""Characters of a token that are looked at: what is longer is data."""
-
-
-def find_importance(run: Run) -> list[float]:
-    """Score every message of a run."""
-    views = [run.whole_view(message) for message in run.messages]
-    return score_importance(views, least=run.options.importance_threshold)
+_LONGEST_NAME: Final = 500  # characters of a token that are looked at: what is longer is data
 
 
 def score_importance(views: Sequence[View], least: float = 0.0) -> list[float]:
@@ -100,7 +74,7 @@ def score_importance(views: Sequence[View], least: float = 0.0) -> list[float]:
     last = max(len(views) - 1, 1)
     if max(signals, default=0.0) + REFERENCE_WEIGHT + RECENCY_WEIGHT < least:
         return signals
-    names = _names_of(views)
+    names = [set(chain.from_iterable(map(_names_in, set(tokens_of(view.text))))) for view in views]
     mentions: dict[str, list[int]] = defaultdict(list)
     references = [0] * len(views)
     for index in range(len(views) - 1, -1, -1):
@@ -113,68 +87,34 @@ def score_importance(views: Sequence[View], least: float = 0.0) -> list[float]:
         references[index] = len(later)
     most = max(references, default=0)
     return [
-        min(
-            1.0,
-            REFERENCE_WEIGHT * (count / most if most else 0)
-            + signal
-            + RECENCY_WEIGHT * index / last,
-        )
+        min(1.0, REFERENCE_WEIGHT * count / (most or 1) + signal + RECENCY_WEIGHT * index / last)
         for index, (count, signal) in enumerate(zip(references, signals, strict=True))
     ]
 
 
-def _names_of(views: Sequence[View]) -> list[set[str]]:
-    """Return the names in each text, in lower case; each token is looked through once."""
-    known: dict[bytes, tuple[str, ...]] = {}
-    rows: list[set[str]] = []
-    for view in views:
-        tokens = set(tokens_of(view.text))
-        for token in tokens - known.keys():
-            names: tuple[str, ...] = ()
-            if not is_word(token):
-                matches = _REFERENCE.findall(token[:_LONGEST_NAME].decode("latin-1"))
-                names = tuple(map(str.lower, matches))
-            known[token] = names
-        rows.append(set(chain.from_iterable([known[token] for token in tokens])))
-    return rows
+@lru_cache(maxsize=20_000)
+def _names_in(token: bytes) -> tuple[str, ...]:
+    """Return the names in a token, in lower case."""
+    if is_word(token):
+        return ()
+    return tuple(map(str.lower, _REFERENCE.findall(token[:_LONGEST_NAME].decode("latin-1"))))
 
 
 # Corrections.
 
-_X: Final = r"\s[\w'-]{1,40}"
+_X, _GO = r"\s[\w'-]{1,40}", r"[,.]?\s{1,4}"
+# A bare "ignore" is an ordinary verb: "should ignore upper and lower case".
 _RETRACTED: Final = (
+    r"\bscratch that\b|\bdisregard\b|\bignore "
     r"(?:that|this|what i|my (?:last|previous|earlier)|the (?:previous|last|earlier|above))\b"
 )
-
-
-class _Signal(NamedTuple):
-    """A way to correct what was said: its name, words of which it needs one, and its pattern."""
-
-    name: str
-    words: Words
-    pattern: re.Pattern[str]
-
-
 _SIGNALS: Final = tuple(
-    _Signal(name, words_of(words), re.compile(pattern))
-    for name, words, pattern in (
+    (name, words_of(hints), regex(pattern))
+    for name, hints, pattern in (
         ("explicit_correction", "actually correction", r"\b(?:actually|correction)[,.:]"),
-        (
-            "negation_directive",
-            "no",
-            r"\bno[,.]?\s{1,4}(?:use|it['’]s|that['’]s|it should|we should)\b",
-        ),
-        (
-            "instead_directive",
-            "instead rather",
-            r"\b(?:instead|rather)[,.]?\s{1,4}(?:use|do|we|you)\b",
-        ),
-        # A bare "ignore" is an ordinary verb: "should ignore upper and lower case".
-        (
-            "retraction",
-            "scratch disregard ignore",
-            rf"\bscratch that\b|\bdisregard\b|\bignore {_RETRACTED}",
-        ),
+        ("negation_directive", "no", rf"\bno{_GO}(?:use|it['’]s|that['’]s|(?:it|we) should)\b"),
+        ("instead_directive", "instead rather", rf"\b(?:instead|rather){_GO}(?:use|do|we|you)\b"),
+        ("retraction", "scratch disregard ignore", _RETRACTED),
         ("dont_directive", "don dont", r"\bdon['’]?t\s{1,4}(?:use|do|add|include|import)\b"),
         ("not_but_pattern", "not", rf"\bnot{_X}[,.;]?\s{{1,4}}(?:but|use|go with)\b"),
         ("wait_correction", "wait", r"\bwait[,.]\s"),
@@ -183,14 +123,15 @@ _SIGNALS: Final = tuple(
         ("rephrase", "let", r"\blet me (?:correct|rephrase|clarify)\b"),
     )
 )
+"""Ways to correct what was said: their names, words of which each needs one, and patterns."""
 
 
 def correction_signal(view: View) -> str:
     """Return the first way in which a text corrects something said before; "" if none does."""
-    seen = view.words & SIGNAL_WORDS
-    for signal in _SIGNALS if seen else ():
-        if not signal.words.isdisjoint(seen) and signal.pattern.search(view.lower):
-            return signal.name
+    seen = view.words & words.SIGNAL_WORDS
+    for name, hints, pattern in _SIGNALS if seen else ():
+        if not hints.isdisjoint(seen) and pattern.search(view.lower):
+            return name
     return ""
 
 
@@ -201,7 +142,7 @@ _TOPIC_LETTERS: Final = bytes(
     byte if 97 <= byte < 123 or byte == 95 else byte + 32 if 65 <= byte < 91 else 32
     for byte in range(256)
 )
-_WORD: Final = re.compile(
+_WORD: Final = regex(
     # Identifiers whole; the look-behind lets a run be tried from its beginning only.
     rf"(?<!\w)[^\W_]++(?:_++[^\W_]++)++|[^\W\d_{IDEOGRAPHS}]{{3,}}+|[{IDEOGRAPHS}]{{2}}"
 )
@@ -215,41 +156,28 @@ def _topic(view: View) -> frozenset[bytes]:
     return frozenset([word.lower().encode("utf-8", "replace") for word in matches])
 
 
-class Correction(NamedTuple):
-    """The text that corrects another one, and how it says so."""
+def find_corrections(run: Run) -> dict[Text, tuple[str, Text | None]]:
+    """Map texts that are corrected, or correct others, to why, and to what corrects them.
 
-    by: Text
-    signal: str
-
-
-class Corrections(NamedTuple):
-    """Corrected texts and those that correct them, by their numbers."""
-
-    corrected: dict[int, Correction]
-    correcting: dict[int, str]
-    """The id of the first message that each corrects."""
-
-
-def find_corrections(run: Run) -> Corrections:
-    """Decide which open texts are corrected: none of them corrects another one as well."""
-    both = Corrections({}, {})
+    No text does both.
+    """
+    reasons: dict[Text, tuple[str, Text | None]] = {}
     for old, (new, signal) in find_nearest(run).items():
-        by = run.read_at(new)  # what became a reference to a copy is read there
-        is_free = run.is_open(old) and old.number not in both.correcting
+        by = (new.verdict and new.verdict.to) or new  # a reference is read where it leads
         # References name whole messages, so a message cannot refer to itself.
-        if is_free and by.message is not old.message:
-            both.corrected[old.number] = Correction(by, signal)
-            if run.is_open(by) and by.number not in both.corrected:
-                both.correcting.setdefault(by.number, old.message.id)
-    return both
+        if old.verdict is None and old not in reasons and by.message is not old.message:
+            reasons[old] = (f"contradicted:{signal}", by)
+            if by.verdict is None:
+                reasons.setdefault(by, (f"corrects:{old.message.id}", None))
+    return reasons
 
 
-def find_nearest(run: Run) -> dict[Text, Correction]:
+def find_nearest(run: Run) -> dict[Text, tuple[Text, str]]:
     """Map statements to the first correction that is more like them than like any other.
 
     Where nothing corrects, no words are compared.
     """
-    nearest: dict[Text, Correction] = {}
+    nearest: dict[Text, tuple[Text, str]] = {}
     if not run.options.contradiction_detection:
         return nearest
     stated = [
@@ -260,6 +188,8 @@ def find_nearest(run: Run) -> dict[Text, Correction]:
         return nearest
     threshold = run.options.contradiction_topic_threshold
     topics = [_topic(text.view) for text in stated]
+    for text in stated:
+        text.view.forget()
     frequency = Counter(chain.from_iterable(topics))
     weights = {word: math.log(1 + len(stated) / count) for word, count in frequency.items()}
     if len(stated) < 3:  # rarity says nothing yet
@@ -275,5 +205,5 @@ def find_nearest(run: Run) -> dict[Text, Correction]:
             if similarity >= max(needed, most):
                 most, best = similarity, earlier
         if best >= 0:
-            nearest.setdefault(stated[best], Correction(stated[place], signal))
+            nearest.setdefault(stated[best], (stated[place], signal))
     return nearest

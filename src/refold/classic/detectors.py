@@ -12,36 +12,27 @@ from typing import Final
 
 from refold.checks import check_rows
 from refold.classic.code import has_fence
-from refold.classic.reasoning import is_argument
-from refold.classic.sql import is_sql
-from refold.classic.texts import View, membership
-from refold.classic.words import FAILURES, LEGAL_TERMS, words_of
+from refold.classic.english import is_argument, is_sql
+from refold.classic.texts import View
+from refold.classic.words import FAILURES, LEGAL_TERMS, key_words
+from refold.lazy import regex
 from refold.scan.patterns import QUOTED, WEB_ADDRESS, find_ibans, trim_url
 from refold.scan.runs import Span, churn
 from refold.scan.secrets import find_keys
 
-_MAX_SHOWN: Final = 120
-"""Findings of more characters are not listed."""
-_NEAR: Final = 40
-"""Two different weak mathematical signs at most this far apart make a formula; one is prose."""
-_LEAST_DATA: Final = 40
-"""Shorter runs are words of a URL, keys and hashes, which have reasons of their own."""
-_MIN_CHURN: Final = 0.3
-"""Random letters and digits are above 0.4, words and camelCase names below 0.25: see `churn`."""
-_MIN_LINES: Final = 4
-"""Fewer lines have no variance to speak of."""
-_MAX_VARIATION: Final = 1.2
-"""Of the lengths of lines: standard deviation ÷ mean."""
-_MAX_SPECIAL: Final = 0.15
-"""The share of brackets, operators and other signs that prose has at most."""
-_MIN_LABELS: Final = 3
-"""Capitalized labels ("Chair: Anna") are data from this many lines on; two are minutes."""
-_LEAST_QUOTE: Final = 12
-"""Ten characters and the two marks."""
-_MAX_LOCAL: Final = 64
-"""The longest that RFC 5321 allows before the sign of an e-mail address."""
-_MAX_STEP: Final = 128
-"""How far the first step of a path is read back from its slash; it bounds the time."""
+LONGEST_NAME: Final = 120  # a name of more characters would take the room of a sentence
+_NEAR: Final = 40  # two different weak signs at most this far apart make a formula
+_LEAST_DATA: Final = 40  # shorter runs are words of a URL, keys and hashes: other reasons
+_MIN_CHURN: Final = 0.3  # random letters and digits are above 0.4, words and names below 0.25
+_MIN_LINES: Final = 4  # fewer lines have no variance to speak of
+_MAX_VARIATION: Final = 1.2  # of the lengths of lines: standard deviation ÷ mean
+_MAX_SPECIAL: Final = 0.15  # the share of brackets, operators and other signs that prose has
+_MIN_LABELS: Final = 3  # capitalized labels ("Chair: Anna") are data; two are minutes
+_LEAST_QUOTE: Final = 12  # ten characters and the two marks
+_MAX_LOCAL: Final = 64  # before the sign of an e-mail address, by RFC 5321
+_MAX_STEP: Final = 128  # how far the first step of a path is read back, which bounds the time
+
+Found = Iterable[Span] | bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,22 +40,22 @@ class Detector:
     """One reason why a text is more than prose.
 
     A *hard* finding keeps the whole text word for word. A *soft* one is recorded, and the text it
-    found may go to the entity list of the summary. `find` returns the findings in reading order
-    and must be linear in the text, whatever the text is.
+    found may go to the entity list of the summary. `find` returns the findings in reading order, or
+    just whether there are any, and must be linear in the text, whatever the text is.
 
         Detector(reason="ticket", hard=True, find=pattern_finder(re.compile(r"TICK-[0-9]+")))
     """
 
     reason: str
     hard: bool
-    find: Callable[[View], Iterable[Span]]
+    find: Callable[[View], Found]
     cost: int = 3
     """Where one finding is enough, cheap detectors are asked first."""
 
     def finds(self, view: View) -> bool:
         """Tell whether there is at least one finding."""
-        spans = self.find(view)
-        return spans != () and next(iter(spans), None) is not None
+        found = self.find(view)
+        return found if isinstance(found, bool) else next(iter(found), None) is not None
 
 
 def pattern_finder(
@@ -88,109 +79,90 @@ def pattern_finder(
 
 def _phrase_finder(*phrases: str) -> Callable[[View], Iterator[Span]]:
     """Make a `find` for phrases in lower case, whatever case a text has."""
-    firsts = words_of(" ".join(phrase.split()[0] for phrase in phrases))
-    pattern = re.compile(rf"\b(?:{'|'.join(phrases)})\b", re.IGNORECASE)
-
-    def find(view: View) -> Iterator[Span]:
-        if not firsts.isdisjoint(view.words):
-            for match in pattern.finditer(view.text):
-                yield match.span()
-
-    return find
+    words = key_words(*phrases)
+    find = pattern_finder(regex(rf"\b(?:{'|'.join(phrases)})\b", re.IGNORECASE))
+    return lambda view: iter(()) if words.isdisjoint(view.words) else find(view)
 
 
-def _whole(view: View, is_there: bool) -> tuple[Span, ...]:
-    return ((0, len(view.text)),) if is_there else ()
+_INDENTED: Final = regex(r"^(?: {4}|\t)[ \t]*+\S[^\n]*+\n(?: {4}|\t)[ \t]*+\S", re.M)
 
 
-def _code_fence(view: View) -> tuple[Span, ...]:
-    return _whole(view, has_fence(view.text))
-
-
-_INDENTED: Final = re.compile(r"^(?: {4}|\t)[ \t]*+\S[^\n]*+\n(?: {4}|\t)[ \t]*+\S", re.M)
-
-
-def _indented_code(view: View) -> tuple[Span, ...]:
+def _indented_code(view: View) -> bool:
     text = view.text
-    if "\n    " not in text and "\n\t" not in text:
-        return ()
-    return _whole(view, _INDENTED.search(text) is not None)
+    return ("\n    " in text or "\n\t" in text) and _INDENTED.search(text) is not None
 
 
 # No blank inside the signs and no letter after the closing one, as Markdown tools have it: that
 # alone rejects "$5 or $12" and "$HOME/$USER". A shell writes `${NAME}` and `${NAME:-x}`.
-_DOLLARS: Final = re.compile(
+_DOLLARS: Final = regex(
     r"\$\$([^$]++)\$\$|\$((?=\S)(?!\{\w{1,64}+[}:])[^$\n]{1,400}+(?<=\S))\$(?![\w({])"
 )
-_OPERATOR: Final = re.compile(r"\\[A-Za-z]|[\^_=+<>]")
-_THREE_LETTERS: Final = re.compile(r"[^\W\d_]{3}")
-_LETTER: Final = re.compile(r"[^\W\d_]")
+_OPERATOR: Final = regex(r"\\[A-Za-z]|[\^_=+<>]")
+_THREE_LETTERS: Final = regex(r"[^\W\d_]{3}")
+_LETTER: Final = regex(r"[^\W\d_]")
 
 
-def _latex_math(view: View) -> tuple[Span, ...]:
+def _latex_math(view: View) -> bool:
     text, at = view.text, 0
     if text.count("$") < 2:
-        return ()
+        return False
     while match := _DOLLARS.search(text, at):
         inside = match[1] or match[2]
         # Letters that form no word ("x", "2a/b") are a formula as well.
         if _OPERATOR.search(inside) or (
             _LETTER.search(inside) and not _THREE_LETTERS.search(inside)
         ):
-            return (match.span(),)
+            return True
         at = match.end() - 1  # the sign that closed this pair may open the next one
-    return ()
+    return False
 
 
 # A strong sign needs an operand after it, maybe with an index between: "(・∀・)" is a face.
 _INDEX: Final = "[\u2080-\u209c\u1d62-\u1d6a\u2c7c\u2070-\u207f]"
-_STRONG_SIGN: Final = re.compile(
+_STRONG_SIGN: Final = regex(
     rf"[∀∃∄∈∉⊂⊆⊃⊇∪∩∧∨¬∑∏∫√∂∇](?:{_INDEX}|\s?(?:[A-Za-z0-9Α-Ωα-ωℂℕℚℝℤ∅({{\[∀∃¬√∑∫]"
     r"|[_^][A-Za-z0-9{(]))"
 )
-_ANY_SIGN: Final = re.compile("[∀∃∄∈∉⊂⊆⊃⊇∪∩∧∨¬∑∏∫√∂∇≈≠≤≥∞±×÷]")
+_ANY_SIGN: Final = regex("[∀∃∄∈∉⊂⊆⊃⊇∪∩∧∨¬∑∏∫√∂∇≈≠≤≥∞±×÷]")
 # Relations, and signs of arithmetic that do not stand at a number ("300×250", "± 5").
-_WEAK_SIGN: Final = re.compile(r"([≈≠≤≥∞])\1*+|([±×÷])(?!\s?[0-9])(?<![0-9].)(?<![0-9]\s.)")
+_WEAK_SIGN: Final = regex(r"([≈≠≤≥∞])\1*+|([±×÷])(?!\s?[0-9])(?<![0-9].)(?<![0-9]\s.)")
 
 
-def _unicode_math(view: View) -> tuple[Span, ...]:
+def _unicode_math(view: View) -> bool:
     text = view.text
     if text.isascii() or not _ANY_SIGN.search(text):
-        return ()
-    if strong := _STRONG_SIGN.search(text):
-        return (strong.span(),)
+        return False
+    if _STRONG_SIGN.search(text):
+        return True
     before: re.Match[str] | None = None
     for sign in _WEAK_SIGN.finditer(text):
         if before and before[0][0] != sign[0][0] and sign.start() - before.end() <= _NEAR:
-            return ((before.start(), sign.end()),)
+            return True
         before = sign
-    return ()
+    return False
 
 
 # Numbers alone end the text or are cut off: "[1] see there" is a citation.
-_JSON_START: Final = re.compile(
+_JSON_START: Final = regex(
     r'\s*+(?:\{\s*+"|\[\s*+(?:"|\{\s*+["}]|\[\s*+["\[{\]0-9-]|-?[0-9][0-9.eE+\-]*+\s*+(?:\]\s*+\Z'
     r'|,[0-9.eE+\-,\s]*+(?:\]\s*+\Z|\Z|["\[{]|null|true|false))))'
 )
 
 
-def _json_structure(view: View) -> tuple[Span, ...]:
-    return _whole(view, _JSON_START.match(view.text) is not None)
-
-
 _KEY: Final = r"[A-Za-z0-9_-]{1,64}+:"
-_LATER_KEY: Final = re.compile(rf"\n[ \t]{{0,16}}+{_KEY}(?:[ \t\r\n]|\Z)")
-_KEY_LINES: Final = re.compile(
+_LATER_KEY: Final = regex(rf"\n[ \t]{{0,16}}+{_KEY}(?:[ \t\r\n]|\Z)")
+_KEY_LINES: Final = regex(
     rf"^{_KEY}(?:[ \t]++[^\s][^\n]*+(?:\n{_KEY}[ \t]++[^\s][^\n]*+)++"
     rf"|[ \t]*+\n[ \t]{{1,16}}+{_KEY}(?=[ \t\r\n]|\Z)[^\n]*+)",
     re.M,
 )
 
 
-def _yaml_structure(view: View) -> Iterable[Span]:
-    if not _LATER_KEY.search(view.text):
-        return ()
-    return (run.span() for run in _KEY_LINES.finditer(view.text) if _is_mapping(run[0]))
+def _yaml_structure(view: View) -> bool:
+    text = view.text
+    return _LATER_KEY.search(text) is not None and any(
+        _is_mapping(run[0]) for run in _KEY_LINES.finditer(text)
+    )
 
 
 def _is_mapping(run: str) -> bool:
@@ -216,54 +188,43 @@ _VERSE_LINE: Final = (
     r"[^\s.!?。！？]*+(?:(?:[ \t]++[^\s.!?。！？]++){3,}+"
     r"|[ \t]++(?:is|are|was|were|am)[ \t]++[^\s.!?。！？]++)[ \t\r]*+"
 )
-_STANZA: Final = re.compile(rf"^{_VERSE_LINE}(?:\n{_VERSE_LINE}(?=\n|\Z)){{2,}}+", re.M)
-_TWO_LINES: Final = re.compile(rf"\n{_CAPITAL}[^\n.!?。！？]*+\n{_CAPITAL}")
+_STANZA: Final = regex(rf"^{_VERSE_LINE}(?:\n{_VERSE_LINE}(?=\n|\Z)){{2,}}+", re.M)
+_TWO_LINES: Final = regex(rf"\n{_CAPITAL}[^\n.!?。！？]*+\n{_CAPITAL}")
 
 
-def _verse_pattern(view: View) -> tuple[Span, ...]:
-    stanza = _TWO_LINES.search(view.text) and _STANZA.search(view.text)
-    return (stanza.span(),) if stanza else ()
+def _verse_pattern(view: View) -> bool:
+    return bool(_TWO_LINES.search(view.text) and _STANZA.search(view.text))
 
 
-def _line_variance(view: View) -> tuple[Span, ...]:
+def _line_variance(view: View) -> bool:
     if view.text.count("\n") < _MIN_LINES - 1:
-        return ()
+        return False
     lengths = list(map(len, view.text.split("\n")))
     total = sum(lengths)
     # deviation > limit × mean, both sides squared and multiplied by the number of lines, squared.
     spread = len(lengths) * sum([n * n for n in lengths]) - total * total
-    return _whole(view, spread > _MAX_VARIATION**2 * total * total)
+    return spread > _MAX_VARIATION**2 * total * total
 
 
 _SPECIAL: Final = rb"{}[]<>|\;:@#$%^&*()=+`~"
 
 
-def _special_chars(view: View) -> tuple[Span, ...]:
+def _special_chars(view: View) -> bool:
     plain = view.plain
-    return _whole(
-        view, len(plain) - len(plain.translate(None, _SPECIAL)) > _MAX_SPECIAL * len(plain)
-    )
+    return len(plain) - len(plain.translate(None, _SPECIAL)) > _MAX_SPECIAL * len(plain)
 
 
-def _sql_content(view: View) -> tuple[Span, ...]:
-    return _whole(view, is_sql(view))
+_KEY_RUN: Final = bytes([byte in b"-_" or chr(byte).isalnum() for byte in range(128)]) + bytes(128)
+_KINDS: Final = bytes([(65 <= b < 91) + 2 * (48 <= b < 58) for b in range(256)])
+"""Maps capitals to 1, digits to 2 and everything else to 0."""
 
 
-def _api_key(view: View) -> Iterable[Span]:
-    return find_keys(view.text)
+def _api_key(view: View) -> Found:
+    return any(True for _ in view.runs(_KEY_RUN, 20)) and find_keys(view.text)
 
 
-_DIGIT_PAIR: Final = re.compile("[A-Z]{2}[0-9]{2}")
-
-
-def _iban(view: View) -> Iterable[Span]:
-    if not view.has_digits or not _DIGIT_PAIR.search(view.text):
-        return ()
-    return find_ibans(view.text)
-
-
-def _reasoning_chain(view: View) -> tuple[Span, ...]:
-    return _whole(view, is_argument(view))
+def _iban(view: View) -> Found:
+    return b"\1\1\2\2" in view.plain.translate(_KINDS) and find_ibans(view.text)
 
 
 def _url(view: View) -> Iterator[Span]:
@@ -273,7 +234,7 @@ def _url(view: View) -> Iterator[Span]:
 
 
 # Searching for the sign and reading back from it is linear: a long word without one costs nothing.
-_AT_HOST: Final = re.compile(r"@[A-Za-z0-9-]{1,63}+(?:\.[A-Za-z0-9-]{1,63}+)++(?<=[A-Za-z]{2})")
+_AT_HOST: Final = regex(r"@[A-Za-z0-9-]{1,63}+(?:\.[A-Za-z0-9-]{1,63}+)++(?<=[A-Za-z]{2})")
 _LOCAL: Final = f"{string.ascii_letters}{string.digits}.+-_%"
 
 
@@ -288,7 +249,7 @@ def _email(view: View) -> Iterator[Span]:
             yield at - len(local), match.end()
 
 
-_STEPS: Final = re.compile(r"/[A-Za-z0-9_.-]++(?:/[A-Za-z0-9_.-]++)++")
+_STEPS: Final = regex(r"/[A-Za-z0-9_.-]++(?:/[A-Za-z0-9_.-]++)++")
 _STEP_NAME: Final = f"{string.ascii_letters}{string.digits}._-~@"
 
 
@@ -301,9 +262,9 @@ def _file_path(view: View) -> Iterator[Span]:
         yield start - len(before) + len(before.rstrip(_STEP_NAME)), match.end() - stops
 
 
-_DATA_RUN: Final = membership(f"{string.ascii_letters}{string.digits}+/")
-_PADDING: Final = re.compile("={0,2}+")
-_HASH: Final = re.compile(r"(?i:(?=[0-9a-f]*[0-9])(?=[0-9]*[a-f])[0-9a-f]{40,64})")
+_DATA_RUN: Final = bytes([byte in b"+/" or chr(byte).isalnum() for byte in range(128)]) + bytes(128)
+_PADDING: Final = regex("={0,2}+")
+_HASH: Final = regex(r"(?i:(?=[0-9a-f]*[0-9])(?=[0-9]*[a-f])[0-9a-f]{40,64})")
 
 
 def _base64_content(view: View) -> Iterator[Span]:
@@ -321,7 +282,7 @@ def _base64_content(view: View) -> Iterator[Span]:
 
 
 # A run can only be entered at its start, so each is read once; half a hash is no hash.
-_HEX: Final = re.compile(rf"(?<![0-9a-fA-F])[0-9a-fA-F]{{{_LEAST_DATA},}}+")
+_HEX: Final = regex(rf"(?<![0-9a-fA-F])[0-9a-fA-F]{{{_LEAST_DATA},}}+")
 
 
 def _hash_or_sha(view: View) -> Iterator[Span]:
@@ -330,7 +291,7 @@ def _hash_or_sha(view: View) -> Iterator[Span]:
             yield match.span()
 
 
-_FRAME: Final = re.compile(
+_FRAME: Final = regex(
     r"^(?:[ \t|+>]{0,40}+(?:Traceback \(most recent call last\)|Exception in thread\b)"
     r"|[ \t]++at (?:[A-Za-z0-9_][A-Za-z0-9_$.]*+\("
     r"|[^\s(][^\n(]{0,200}+\([^\n():]{0,400}+:(?:[^\n():]{0,400}+:)?[0-9]++(?::[0-9]++)?\)))",
@@ -338,48 +299,45 @@ _FRAME: Final = re.compile(
 )
 
 # These two read lower-cased text.
-_PROTOCOL: Final = re.compile(r"http/[0-9]\.[0-9]\s{1,4}+[45][0-9]{2}(?!\w)")
-_STATUS: Final = re.compile(
+_PROTOCOL: Final = regex(r"http/[0-9]\.[0-9]\s{1,4}+[45][0-9]{2}(?!\w)")
+_STATUS: Final = regex(
     r"status(?<!\wstatus)(?:(\scode)(?:\sis\b)?)?([\s:=]{1,4}+)[45][0-9]{2}(?!\w)"
 )
 # "status 404 main street" names a house, "status 450 units" counts: a bare number is not enough.
-_COUNTS: Final = re.compile(
+_COUNTS: Final = regex(
     r"\s(?:[\w'-]{1,30}+\s){0,2}?"
     r"(?:street|avenue|road|lane|drive|boulevard|square|court|place|suite|st|ave|rd|blvd"
     r"|people|persons|members|customers|units|items|pieces|orders|points|dollars|euros|miles)\b"
 )
 
 
-def _http_error(view: View) -> Iterator[Span]:
-    words = view.words
-    if b"http" in words:
-        for match in _PROTOCOL.finditer(view.lower):
-            yield match.span()
-    for match in _STATUS.finditer(view.lower) if b"status" in words else ():
-        if match[1] or match[2].strip() or not _COUNTS.match(view.lower, match.end()):
-            yield match.span()
+def _http_error(view: View) -> bool:
+    if b"http" in view.words and _PROTOCOL.search(view.lower):
+        return True
+    statuses = _STATUS.finditer(view.lower) if b"status" in view.words else ()
+    return any(m[1] or m[2].strip() or not _COUNTS.match(view.lower, m.end()) for m in statuses)
 
 
 # What may not stand before is checked after the first character, so that `re` can skip to it.
-_PHONE: Final = re.compile(
+_PHONE: Final = regex(
     r"[+(0-9](?<![\w+].)"
     r"(?:(?<=\+)[0-9]{1,3}[-. \u00a0]?\(?[0-9]{3}|(?<=\()[0-9]{3}|(?<=[0-9])[0-9]{2})"
     r"\)?[-. \u00a0]?[0-9]{3}[-. \u00a0]?[0-9]{4}(?!\w)",
     re.A,
 )
-_VERSION: Final = re.compile(
+_VERSION: Final = regex(
     r"[vV](?<!\w.)(?:[0-9]{1,9}+(?:\.[0-9]{1,9}+){1,3}+|(?i:ersion)\s{1,3}+[0-9]{1,9}+(?:\.[0-9]{1,9}+){0,3}+)"
     r"(?:-(?:alpha|beta|rc|dev|pre)[.0-9]{0,9}+(?<!\.))?(?!\w)",
     re.A,
 )
-_DOTTED: Final = re.compile(r"[0-9](?<![\w,].)[0-9]*+(?:\.[0-9]++){1,5}(?!\w)", re.A)
-_MEASURE: Final = re.compile(
+_DOTTED: Final = regex(r"[0-9](?<![\w,].)[0-9]*+(?:\.[0-9]++){1,5}(?!\w)", re.A)
+_MEASURE: Final = regex(
     r"[0-9](?<![\w.,].)[0-9]*+(?:\.[0-9]++)?+[ \t\u00a0\u202f]?"
     r"(?i:km|kg|ms|[µμ]s|ns|mhz|ghz|hz|mb|gb|tb|°c|°f|m|s)(?!\w)",
     re.A,
 )
-_QUOTED_KEY: Final = re.compile(r'"([^"\n]{3,200}+)"(?=\s{0,16}+[,:])')
-_QUOTE: Final = re.compile(QUOTED)
+_QUOTED_KEY: Final = regex(r'"([^"\n]{3,200}+)"(?=\s{0,16}+[,:])')
+_QUOTE: Final = regex(QUOTED)
 
 
 def _quoted_key(view: View) -> Iterator[Span]:
@@ -389,36 +347,35 @@ def _quoted_key(view: View) -> Iterator[Span]:
 
 def _direct_quote(view: View) -> Iterator[Span]:
     # Short quotations match, too: to skip them would take their closing mark for an opening one.
-    text = view.text
-    if any(mark in text for mark in '"“„«「『'):
-        for match in _QUOTE.finditer(text):
-            if match.end() - match.start() >= _LEAST_QUOTE:
-                yield match.span()
+    has_marks = any(mark in view.text for mark in '"“„«「『')
+    for match in _QUOTE.finditer(view.text) if has_marks else ():
+        if match.end() - match.start() >= _LEAST_QUOTE:
+            yield match.span()
 
 
-def _hard(reason: str, cost: int, find: Callable[[View], Iterable[Span]]) -> Detector:
+def _hard(reason: str, cost: int, find: Callable[[View], Found]) -> Detector:
     return Detector(reason=reason, hard=True, find=find, cost=cost)
 
 
-def _soft(reason: str, find: Callable[[View], Iterable[Span]]) -> Detector:
+def _soft(reason: str, find: Callable[[View], Found]) -> Detector:
     return Detector(reason=reason, hard=False, find=find)
 
 
 _FRAME_NEEDLES: Final = ("Traceback (most", "Exception in thread", "  at ", "\tat ", "\n at ")
 DETECTORS: Final[tuple[Detector, ...]] = (
-    _hard("code_fence", 1, _code_fence),
+    _hard("code_fence", 1, lambda view: has_fence(view.text)),
     _hard("indented_code", 0, _indented_code),
     _hard("latex_math", 1, _latex_math),
     _hard("unicode_math", 1, _unicode_math),
-    _hard("json_structure", 0, _json_structure),
+    _hard("json_structure", 0, lambda view: _JSON_START.match(view.text) is not None),
     _hard("yaml_structure", 2, _yaml_structure),
     _hard("verse_pattern", 3, _verse_pattern),
     _hard("high_line_length_variance", 2, _line_variance),
     _hard("high_special_char_ratio", 1, _special_chars),
-    _hard("sql_content", 5, _sql_content),
+    _hard("sql_content", 5, is_sql),
     _hard("api_key", 3, _api_key),
     _hard("iban", 4, _iban),
-    _hard("reasoning_chain", 6, _reasoning_chain),
+    _hard("reasoning_chain", 6, is_argument),
     _soft("url", _url),
     _soft("email", _email),
     _soft("phone", pattern_finder(_PHONE, digits=True)),
@@ -456,6 +413,7 @@ class DetectorTable:
         """Name every hard reason: they alone decide."""
         if view.hard is None:
             view.hard = tuple([one.reason for one in self._hard if one.finds(view)])
+            view.forget()
         return view.hard
 
     def first_hard(self, view: View) -> str:
@@ -466,6 +424,7 @@ class DetectorTable:
             else:
                 reasons = (one.reason for one in self._cheap_first if one.finds(view))
                 view.first_hard = next(reasons, "")
+            view.forget()
         return view.first_hard
 
     def soft_texts(self, view: View) -> Iterator[str]:
@@ -476,18 +435,19 @@ class DetectorTable:
         """
         taken: list[Span] = []
         for detector in self._soft:
-            spans = [span for span in detector.find(view) if not _is_inside(span, taken)]
-            taken = sorted(taken + spans) if spans else taken
+            found = detector.find(view)
+            spans = (
+                () if isinstance(found, bool) else [s for s in found if not _is_inside(s, taken)]
+            )
+            taken = sorted([*taken, *spans]) if spans else taken
             for start, end in spans:
-                piece = view.text[start:end].strip() if end - start <= _MAX_SHOWN else ""
-                if piece:
+                if end - start <= LONGEST_NAME and (piece := view.text[start:end].strip()):
                     yield piece
 
 
 def _is_inside(span: Span, taken: list[Span]) -> bool:
-    start, end = span
-    before = bisect_right(taken, (start, maxsize))
-    return before > 0 and end <= taken[before - 1][1]
+    before = bisect_right(taken, (span[0], maxsize))
+    return before > 0 and span[1] <= taken[before - 1][1]
 
 
 TABLE: Final = DetectorTable(DETECTORS)

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
-from types import MappingProxyType
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
 from typing import Final, Literal, NamedTuple
 
 from refold.calling import is_async
 from refold.classic.code import has_fence, has_prose
-from refold.classic.copies import Copy, find_copies, find_near_copies
-from refold.classic.corrections import Corrections, find_corrections, find_importance
-from refold.classic.reader import Reader, Writer
-from refold.classic.texts import View
+from refold.classic.copies import Copies, find_copies, find_near_copies
+from refold.classic.corrections import find_corrections, score_importance
+from refold.classic.texts import Reader, View
 from refold.errors import ConfigError
 from refold.messages.message import DERIVED_ID, Message
 from refold.messages.untouchable import is_pinned
@@ -20,14 +19,11 @@ from refold.notation.spelling import REFERENCE
 from refold.options import Options
 from refold.scan.structure import is_json
 
-SHORT: Final = 120
-"""Characters; shorter texts stay as they are."""
+SHORT: Final = 120  # characters: shorter texts stay as they are
 
 Action = Literal[
     "preserved", "deduped", "fuzzy_deduped", "contradicted", "code_split", "compressed"
 ]
-_NO_INDICES: Final[frozenset[int]] = frozenset()
-_NOTHING: Final[Mapping[int, str]] = MappingProxyType({})
 
 
 class Verdict(NamedTuple):
@@ -41,6 +37,7 @@ class Verdict(NamedTuple):
     """Of a near copy, from 0 to 1."""
 
 
+@lru_cache(maxsize=1_000)
 def kept(reason: str) -> Verdict:
     """Leave the text as it is."""
     return Verdict("preserved", reason)
@@ -51,87 +48,58 @@ def summarized(reason: str) -> Verdict:
     return Verdict("compressed", reason)
 
 
+Write = Callable[[str], str | None]
+"""A model that writes summaries: it returns the one for a text if it was asked already and the
+answer passed, and what it was not asked yet is noted as a question."""
+
+
+@dataclass(slots=True, eq=False, repr=False)
 class Text:
-    """One text of one message, numbered through the conversation."""
+    """One text of one message, and what was decided on it."""
 
-    __slots__ = ("message", "number", "part", "view")
-
-    def __init__(self, number: int, message: Message, part: int, view: View) -> None:
-        self.number: Final = number
-        self.message: Final = message
-        self.part: Final = part
-        """Its number in the message."""
-        self.view: Final = view
-
-    @property
-    def text(self) -> str:
-        """The text itself."""
-        return self.view.text
+    message: Final[Message]
+    part: Final[int]
+    """Its number in the message."""
+    view: Final[View]
+    text: Final[str]
+    verdict: Verdict | None = None
 
 
+@dataclass(eq=False, repr=False)
 class Run:
     """A conversation while the rules decide on it: a rule sees what those before it decided."""
 
-    def __init__(
-        self,
-        messages: Sequence[Message],
-        options: Options,
-        reader: Reader,
-        *,
-        window: int,
-        writer: Writer | None = None,
-        pinned: Mapping[int, str] = _NOTHING,
-        hidden: frozenset[int] = _NO_INDICES,
-        shortens_beside_calls: bool = False,
-    ) -> None:
-        self.messages: Final = messages
-        self.options: Final = options
-        self.reader: Final = reader
-        self.detectors: Final = reader.detectors
-        self.writer: Final = writer if writer is not None and writer.can_ask else None
-        """A model that may write summaries."""
-        self.recent_from: Final = recent_from(messages, window)
-        self.pinned: Final = pinned
-        """Messages that stay for the reason given, by their indices."""
-        self.hidden: Final = hidden
-        """Messages that were folded already: nothing may refer to them."""
-        self.shortens_beside_calls: Final = shortens_beside_calls
-        self.texts: Final[list[Text]] = []
-        self._first: Final[list[int]] = []
-        for message in messages:
-            self._first.append(len(self.texts))
-            for part in range(len(message.parts)):
-                view = reader.view(message.parts[part].text)
-                self.texts.append(Text(len(self.texts), message, part, view))
-        self.verdicts: Final[list[Verdict | None]] = [None] * len(self.texts)
+    messages: Final[Sequence[Message]]
+    options: Final[Options]
+    reader: Final[Reader]
+    window: Final[int]
+    """How many of the last turns stay."""
+    write: Write | None = None
+    """A model that may write summaries."""
+    pinned: Final[Mapping[int, str]] = field(default_factory=dict[int, str])
+    """Messages that stay for the reason given, by their indices."""
+    shortens_beside_calls: Final[bool] = False
+    is_tried: Final[bool] = False
+    """Whether a text may be summarized several times, so that its sentences are kept."""
+
+    def __post_init__(self) -> None:
+        self.recent_from = recent_from(self.messages, self.window)
+        view = self.reader.view
+        self.by_message = [
+            [Text(m, part, view(piece.text), piece.text) for part, piece in enumerate(m.parts)]
+            for m in self.messages
+        ]
+        self.texts = [text for texts in self.by_message for text in texts]
 
     def decide(self, rules: Sequence[Rule]) -> None:
         """Let each of the *rules* in turn decide on the texts that are still open."""
-        verdicts = self.verdicts
-        left = [text for text in self.texts if verdicts[text.number] is None]
+        left = [text for text in self.texts if text.verdict is None]
         for rule in rules:
             for text in left:
-                verdicts[text.number] = rule(self, text)
-            left = [text for text in left if verdicts[text.number] is None]
+                text.verdict = rule(self, text)
+            left = [text for text in left if text.verdict is None]
         for text in left:
-            verdicts[text.number] = kept("no_rule")
-        for text in self.texts:
-            text.view.forget()
-
-    def of(self, message: Message) -> Sequence[Text]:
-        """Return the texts of one message."""
-        first = self._first[message.index]
-        return self.texts[first : first + len(message.parts)]
-
-    def verdict(self, text: Text) -> Verdict:
-        """Return what was decided on *text*."""
-        verdict = self.verdicts[text.number]
-        assert verdict is not None, "every text is decided on"
-        return verdict
-
-    def is_open(self, text: Text) -> bool:
-        """Tell whether no rule has decided on *text* yet."""
-        return self.verdicts[text.number] is None
+            text.verdict = kept("no_rule")
 
     def is_large(self, message: Message) -> bool:
         """Tell whether *message* is so large that recency and structure do not protect it."""
@@ -145,20 +113,7 @@ class Run:
             and not message.calls
             and not message.is_stand_in
             and message.is_turn
-            and message.index not in self.hidden
         )
-
-    def whole_view(self, message: Message) -> View:
-        """Return the view of all texts of *message* together."""
-        if len(message.parts) == 1:
-            return self.texts[self._first[message.index]].view
-        return View("\n".join([part.text for part in message.parts]))
-
-    def read_at(self, text: Text) -> Text:
-        """Return where *text* can be read: the copy that stays if it became a reference."""
-        verdict = self.verdicts[text.number]
-        is_reference = verdict is not None and verdict.action in ("deduped", "fuzzy_deduped")
-        return verdict.to if is_reference and verdict and verdict.to else text
 
     # What other messages say about one is looked up when a rule first asks for it: by then, the
     # rules before it have decided.
@@ -166,27 +121,21 @@ class Run:
     @cached_property
     def importance(self) -> Sequence[float]:
         """How important each message is."""
-        return find_importance(self)
+        views = [
+            texts[0].view if len(texts) == 1 else View("\n".join([text.text for text in texts]))
+            for texts in self.by_message
+        ]
+        return score_importance(views, least=self.options.importance_threshold)
 
     @cached_property
-    def copies(self) -> Mapping[int, Copy]:
-        """What each open text is an exact copy of."""
-        return find_copies(self)
+    def copies(self) -> Mapping[Text, Verdict]:
+        """What open texts and what they are exact copies of come to."""
+        return _references(find_copies(self), "deduped", "exact_duplicate")
 
     @cached_property
-    def near_copies(self) -> Mapping[int, Copy]:
-        """What each open text is a near copy of."""
-        return find_near_copies(self)
-
-    @cached_property
-    def targets(self) -> frozenset[int]:
-        """The texts to which exact copies refer."""
-        return frozenset([copy.of.number for copy in self.copies.values()])
-
-    @cached_property
-    def near_targets(self) -> frozenset[int]:
-        """The texts to which near copies refer."""
-        return frozenset([copy.of.number for copy in self.near_copies.values()])
+    def near_copies(self) -> Mapping[Text, Verdict]:
+        """What open texts and what they are near copies of come to."""
+        return _references(find_near_copies(self), "fuzzy_deduped", "fuzzy_duplicate")
 
     @cached_property
     def named_before(self) -> frozenset[str]:
@@ -200,9 +149,15 @@ class Run:
         )
 
     @cached_property
-    def corrections(self) -> Corrections:
-        """Which open texts are corrected, and by which."""
+    def corrections(self) -> Mapping[Text, tuple[str, Text | None]]:
+        """Which open texts are corrected or correct, and why; and what corrects them."""
         return find_corrections(self)
+
+
+def _references(copies: Copies, action: Action, reason: str) -> dict[Text, Verdict]:
+    """Let copies refer to their targets, which stay."""
+    targets = {target: kept("duplicate_target") for target, _ in copies.values()}
+    return targets | {text: Verdict(action, reason, *copy) for text, copy in copies.items()}
 
 
 def recent_from(messages: Sequence[Message], window: int) -> int:
@@ -234,33 +189,25 @@ def _pinned(run: Run, text: Text) -> Verdict | None:
     return None if reason is None else kept(reason)
 
 
-PROTECTIONS: Final[tuple[tuple[str, Callable[[Run, Message, str], bool]], ...]] = (
-    ("not_a_turn", lambda _run, message, _text: not message.is_turn),
-    ("preserved_role", lambda run, message, _text: message.role in run.options.preserve),
-    ("pinned", lambda run, message, _text: is_pinned(message, run.options.pins)),
-    (
-        "recency_window",
-        lambda run, message, _text: message.index >= run.recent_from and not run.is_large(message),
-    ),
-    # A provider may have signed the thinking before a call together with the text.
-    (
-        "tool_calls",
-        lambda run, message, _text: bool(
-            message.calls and (message.thinking or not run.shortens_beside_calls)
-        ),
-    ),
-    (
-        "short_content",
-        lambda run, message, text: len(text) < SHORT and not run.is_large(message),
-    ),
-    ("already_compressed", lambda _run, message, _text: message.is_stand_in),
-)
-"""Why a text is kept for what its message is: reasons and predicates, in order."""
-
-
 def protection(run: Run, message: Message, text: str) -> str:
     """Return the first reason for which a *text* of *message* is protected; "" if none is."""
-    return next((reason for reason, holds in PROTECTIONS if holds(run, message, text)), "")
+    reason = ""
+    if not message.is_turn:
+        reason = "not_a_turn"
+    elif message.role in run.options.preserve:
+        reason = "preserved_role"
+    elif is_pinned(message, run.options.pins):
+        reason = "pinned"
+    elif message.index >= run.recent_from and not run.is_large(message):
+        reason = "recency_window"
+    # A provider may have signed the thinking before a call together with the text.
+    elif message.calls and (message.thinking or not run.shortens_beside_calls):
+        reason = "tool_calls"
+    elif len(text) < SHORT and not run.is_large(message):
+        reason = "short_content"
+    elif message.is_stand_in:
+        reason = "already_compressed"
+    return reason
 
 
 def _protected(run: Run, text: Text) -> Verdict | None:
@@ -277,24 +224,12 @@ def _important(run: Run, text: Text) -> Verdict | None:
     return kept(f"importance:{score:.2f}")
 
 
-def _exact_copy(run: Run, text: Text) -> Verdict | None:
-    copy = run.copies.get(text.number)
-    return Verdict("deduped", "exact_duplicate", copy.of) if copy else None
-
-
-def _exact_target(run: Run, text: Text) -> Verdict | None:
-    return kept("duplicate_target") if text.number in run.targets else None
+def _copy(run: Run, text: Text) -> Verdict | None:
+    return run.copies.get(text)
 
 
 def _near_copy(run: Run, text: Text) -> Verdict | None:
-    copy = run.near_copies.get(text.number)
-    if copy is None:
-        return None
-    return Verdict("fuzzy_deduped", "fuzzy_duplicate", copy.of, copy.similarity)
-
-
-def _near_target(run: Run, text: Text) -> Verdict | None:
-    return kept("duplicate_target") if text.number in run.near_targets else None
+    return run.near_copies.get(text)
 
 
 def _named_before(run: Run, text: Text) -> Verdict | None:
@@ -302,16 +237,11 @@ def _named_before(run: Run, text: Text) -> Verdict | None:
     return kept("duplicate_target") if is_named else None
 
 
-def _correcting(run: Run, text: Text) -> Verdict | None:
-    corrected = run.corrections.correcting.get(text.number)
-    return None if corrected is None else kept(f"corrects:{corrected}")
-
-
 def _corrected(run: Run, text: Text) -> Verdict | None:
-    correction = run.corrections.corrected.get(text.number)
-    if correction is None:
+    if text not in run.corrections:
         return None
-    return Verdict("contradicted", f"contradicted:{correction.signal}", correction.by)
+    reason, by = run.corrections[text]
+    return kept(reason) if by is None else Verdict("contradicted", reason, by)
 
 
 def _code(_: Run, text: Text) -> Verdict | None:
@@ -325,11 +255,12 @@ def _code(_: Run, text: Text) -> Verdict | None:
 def _structure(run: Run, text: Text) -> Verdict | None:
     if run.is_large(text.message):
         return None
+    detectors = run.reader.detectors
     if run.options.trace:
-        hard = run.detectors.hard(text.view)
-        return kept(f"hard_t0:{','.join(hard)}") if hard else None
-    first = run.detectors.first_hard(text.view)
-    return kept(f"hard_t0:{first}") if first else None
+        hard = ",".join(detectors.hard(text.view))
+    else:
+        hard = detectors.first_hard(text.view)
+    return kept(f"hard_t0:{hard}") if hard else None
 
 
 def _pattern(run: Run, text: Text) -> Verdict | None:
@@ -349,21 +280,8 @@ def _prose(_run: Run, _text: Text) -> Verdict:
 
 
 RULES: Final[tuple[Rule, ...]] = (
-    _pinned,
-    _protected,
-    _important,
-    _exact_copy,
-    _exact_target,
-    _near_copy,
-    _near_target,
-    _named_before,
-    _correcting,
-    _corrected,
-    _code,
-    _structure,
-    _pattern,
-    _json,
-    _prose,
+    *(_pinned, _protected, _important, _copy, _near_copy, _named_before, _corrected),
+    *(_code, _structure, _pattern, _json, _prose),
 )
 """In order of precedence: the first verdict on a text stands."""
 

@@ -6,21 +6,13 @@ import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import chain
 from typing import Final, NamedTuple
 
-from refold.classic.texts import View
-from refold.classic.words import EMPHATIC, INFERRING, STRESS_WORDS
+from refold.classic.texts import View, has_phrase
+from refold.classic.words import EMPHATIC, INFERRING, STRESS_WORDS, key_word
+from refold.lazy import regex
 from refold.options import Depth
-from refold.scan.patterns import (
-    CAMEL,
-    IDEOGRAPHS,
-    NUMBER,
-    PASCAL,
-    SNAKE,
-    UNITS,
-    VOWELLESS,
-)
+from refold.scan.patterns import CAMEL, IDEOGRAPHS, NUMBER, PASCAL, SNAKE, UNITS, VOWELLESS
 from refold.scan.truncate import cut_words
 
 JOINT: Final = " ... "
@@ -28,16 +20,12 @@ ELLIPSIS: Final = "..."
 
 # Where sentences end.
 
-_PARAGRAPHS: Final = re.compile(r"\n[ \t\r]*\n\s*")
+_PARAGRAPHS: Final = regex(r"\n[ \t\r]*\n\s*")
 # A line break before a small letter, or after a long line before a word, only wraps.
 _WRAPPED: Final = (
     r"\n(?:(?=[ \t]{0,7}[a-zß-öø-ÿα-ωа-яё])"
     r"|(?<=[^\n]{60}\n)(?=[ \t]{0,7}[^\W_])(?![ \t]*\(?[0-9]{1,3}[.)][ \t]))"
 )
-_SPACED: Final = ".!?"
-_CLOSERS: Final = "\"')\\]*_"
-_ALL_SPACED: Final = ".!?…"
-_ALL_CLOSERS: Final = "\"'”’)\\]»*_」』）》"
 _UNSPACED: Final = "。！？｡﹒︒।॥۔؟։።፧။។៕།༎"
 """Marks after which no blank has to follow: Chinese, Japanese, Hindi, Arabic, Khmer and others."""
 _PHRASE: Final = "\u0e01-\u0e4e\u0e81-\u0ecf"
@@ -45,43 +33,39 @@ _PHRASE_STARTS: Final = "\u0e01-\u0e30\u0e40-\u0e45\u0e81-\u0eb0\u0ec0-\u0ec5"
 """Thai and Lao put a blank between phrases where others put a mark; a word can begin with these."""
 
 
-def _sentence(spaced: str, closers: str, unspaced: str, phrase: str, starts: str) -> str:
-    """Spell a sentence: up to a mark before a blank, or a mark that needs none."""
+def _sentence(spaced: str, closers: str, unspaced: str = "", gap: str = "") -> re.Pattern[str]:
+    """Spell a sentence: up to a mark before a blank, a mark that needs none, or a *gap*."""
     stop = rf"[{spaced}]++[{closers}]*+"
     end = f"{stop}|[{unspaced}]++[{closers}]*+" if unspaced else stop
-    gap = f"(?<=[{phrase}]) {{1,2}}(?=[{starts}])" if phrase else ""
     # A blank between phrases ends one, so it may not be read over.
-    plain = rf"[^{spaced}{unspaced}\n ]++|{gap and f'(?!{gap})'} " if phrase else ""
-    inner = plain or rf"[^{spaced}{unspaced}\n]++"
-    return rf"(?:{inner}|[{spaced}]++(?![{closers}]*+(?:\s|\Z))|{_WRAPPED})++(?:{end})?+|(?:{end})"
+    inner = rf"[^{spaced}{unspaced}\n ]++|(?!{gap}) " if gap else rf"[^{spaced}{unspaced}\n]++"
+    more = rf"[{spaced}]++(?![{closers}]*+(?:\s|\Z))"
+    return regex(rf"(?:{inner}|{more}|{_WRAPPED})++(?:{end})?+|(?:{end})")
 
 
-_SENTENCE: Final = re.compile(_sentence(_SPACED, _CLOSERS, "", "", ""))
-_ANY_SENTENCE: Final = re.compile(_sentence(_ALL_SPACED, _ALL_CLOSERS, _UNSPACED, "", ""))
-_THAI_SENTENCE: Final = re.compile(
-    _sentence(_ALL_SPACED, _ALL_CLOSERS, _UNSPACED, _PHRASE, _PHRASE_STARTS)
-)
-_HAS_PHRASES: Final = re.compile(f"[{_PHRASE}]")
+_SENTENCE: Final = _sentence(".!?", "\"')\\]*_")
+_EVERYWHERE: Final = (".!?…", "\"'”’)\\]»*_」』）》", _UNSPACED)
+_ANY_SENTENCE: Final = _sentence(*_EVERYWHERE)
+_THAI_SENTENCE: Final = _sentence(*_EVERYWHERE, f"(?<=[{_PHRASE}]) {{1,2}}(?=[{_PHRASE_STARTS}])")
+_HAS_PHRASES: Final = regex(f"[{_PHRASE}]")
 # After these, a full stop ends no sentence: read back from it, and on from it.
 _ABBREVIATIONS: Final = (
     "cf vs Dr Mr Mrs Ms Prof Fig Eq approx resp Nr ca bzw vgl ggf evtl inkl Sr".split()
 )
-_SHORTENED: Final = re.compile(
+_SHORTENED: Final = regex(
     rf"(?:^|[\s(\[\"'])(?:{'|'.join(_ABBREVIATIONS)}|[A-Z]|[a-z]\.[ \xa0]?(?:[A-Za-z]|ex|ej))\.$"
 )
 _ENDS: Final = frozenset(word[-2:] for word in (*_ABBREVIATIONS, "No", "ex", "ej"))
-_FIRST_LETTER: Final = re.compile(r"(?:^|[\s(\[\"'])[a-z]\.$")
-_SECOND_LETTER: Final = re.compile(r"[ \xa0]?(?:[A-Za-z]|ex|ej)\.")
-_NUMBER_SIGN: Final = re.compile(r"\bNo\.$")
-_DAY: Final = re.compile(r"(?:^|[\s(\[\"'])[0-3]?[0-9]\.$")
-_MONTH: Final = re.compile(
+_FIRST_LETTER: Final = regex(r"(?:^|[\s(\[\"'])[a-z]\.$")
+_SECOND_LETTER: Final = regex(r"[ \xa0]?(?:[A-Za-z]|ex|ej)\.")
+_NUMBER_SIGN: Final = regex(r"\bNo\.$")
+_DAY: Final = regex(r"(?:^|[\s(\[\"'])[0-3]?[0-9]\.$")
+_MONTH: Final = regex(
     r"[ \xa0](?:Jan|Jän|Feb|März|Apr|Mai|Jun|Jul|Aug|Sep|Okt|Nov|Dez)[a-zä]*+(?!\w)"
 )
-_LABEL: Final = re.compile(r"\s*(?:\(?[0-9]{1,3}|[A-Za-z])[.)]$")
-_TAIL: Final = 16
-"""So many characters before a full stop tell whether it belongs to an abbreviation or a label."""
-_LONGEST_LABEL: Final = 6
-"""Of an item of a list, such as `(12)`; what is longer is a word."""
+_LABEL: Final = regex(r"\s*(?:\(?[0-9]{1,3}|[A-Za-z])[.)]$")
+_TAIL: Final = 16  # characters before a full stop that tell what it belongs to
+_LONGEST_LABEL: Final = 6  # of an item of a list, such as `(12)`; what is longer is a word
 
 
 def split(text: str) -> list[str]:
@@ -102,25 +86,20 @@ def _split(text: str) -> Iterator[tuple[int, str]]:
         begun: list[str] = []  # pieces of a sentence after whose full stops it may go on
         tail = ""
         for piece in pattern.findall(paragraph):
-            if not begun and not (piece[-1] == "." and _may_go_on(piece)):
-                if sentence := piece.strip():
-                    yield number, sentence
-                continue
-            if begun and not (piece[0].isspace() and _goes_on(tail, piece)):
-                yield number, "".join(begun).strip()
-                begun, tail = [], ""
-            begun.append(piece)
-            tail = (tail + piece)[-_TAIL:]
-            if not (piece[-1] == "." and _may_go_on(tail)):
+            if begun and not (_may_go_on(tail) and piece[0].isspace() and _goes_on(tail, piece)):
                 if sentence := "".join(begun).strip():
                     yield number, sentence
                 begun, tail = [], ""
-        if begun:
-            yield number, "".join(begun).strip()
+            begun.append(piece)
+            tail = (tail + piece)[-_TAIL:]
+        if sentence := "".join(begun).strip():
+            yield number, sentence
 
 
 def _may_go_on(piece: str) -> bool:
-    """Tell cheaply whether the full stop at the end of *piece* may end no sentence."""
+    """Tell cheaply whether *piece* ends in a full stop that may end no sentence."""
+    if piece[-1] != ".":
+        return False
     if len(piece) <= _LONGEST_LABEL:
         return True
     last, before = piece[-2], piece[-3]
@@ -139,34 +118,24 @@ def _goes_on(piece: str, after: str) -> bool:
     return len(piece.strip()) <= _LONGEST_LABEL and _LABEL.match(piece) is not None
 
 
-# What they are worth: points of the contract.
+# What they are worth. Points are the contract's, except for conclusions, which count nearly as much
+# as emphasis, and for the name of an error with its colon, which is what a log is read for.
 
-# Each is the contract's, except for conclusions, which count nearly as much as emphasis, and for
-# the name of an error with its colon, which is what a log is read for.
-IDENTIFIER_POINTS: Final = 3
-EMPHASIS_POINTS: Final = 4
-INFERENCE_POINTS: Final = 3
-QUANTITY_POINTS: Final = 2
-ABBREVIATION_POINTS: Final = 2
-STATUS_POINTS: Final = 3
-PLACE_POINTS: Final = 2
-ERROR_POINTS: Final = 6
-SIZE_POINTS: Final = 2
-FILLER_POINTS: Final = -10
-SHORTEST, LONGEST = 40, 120
-"""Sentences of this many characters say something, and not too much."""
+IDENTIFIER_POINTS, ABBREVIATION_POINTS, QUANTITY_POINTS, PLACE_POINTS = 3, 2, 2, 2
+STATUS_POINTS, ERROR_POINTS = 3, 6
+EMPHASIS_POINTS, INFERENCE_POINTS, SIZE_POINTS, FILLER_POINTS = 4, 3, 2, -10
+SHORTEST, LONGEST = 40, 120  # sentences of so many characters say something, and not too much
 
-_FEATURES: Final = re.compile(
+_FEATURES: Final = regex(
     r"(?<!\w)(?:(?P<place>(?<![./-])[\w/-]++(?:\.[\w/-]++)++:[0-9]++:)"
     r"|(?P<status>(?:PASS|FAIL|ERROR|WARNING|WARN)(?!\w))"
-    r"|(?P<error>[A-Z][\w.]*+(?<=Error|rning|ption)(?=:))"
+    r"|(?P<error>[A-Z][\w.]{0,99}+(?<=Error|rning|ption)(?=:))"
     rf"|(?P<name>(?:{PASCAL}|{CAMEL}|{SNAKE})(?!\w))"
     rf"|(?P<quantity>(?<![.,]){NUMBER}(?:%|(?i:{UNITS})(?!\w)))"
     rf"|(?P<number>(?<![.,]){NUMBER}(?=\Z))"
     rf"|(?P<short>{VOWELLESS}(?!\w)))"
 )
-_OPEN: Final = 1 << 24
-"""Marks a token that ends in a number, whose unit may be the next token."""
+_OPEN: Final = 1 << 24  # marks a token that ends in a number, whose unit may be the next token
 _POINTS: Final[Mapping[str | None, int]] = {
     "place": PLACE_POINTS,
     "status": STATUS_POINTS,
@@ -176,37 +145,28 @@ _POINTS: Final[Mapping[str | None, int]] = {
     "number": _OPEN,
     "short": ABBREVIATION_POINTS,
 }
-_SPACED_QUANTITY: Final = re.compile(rf"(?<![\w.,]){NUMBER}\s(?i:{UNITS})(?!\w)")
-HAN_QUANTITY: Final = re.compile(
+_SPACED_QUANTITY: Final = regex(  # begins with a digit, so that `re` can skip all other text
+    rf"[0-9](?<![\w.,].)[0-9]*+(?:[.,][0-9]++)*+\s(?i:{UNITS})(?!\w)"
+)
+HAN_QUANTITY: Final = regex(
     rf"[0-9](?<![^\W{IDEOGRAPHS}].)(?<![.,].)[0-9]*+(?:[.,][0-9]++)*+[{IDEOGRAPHS}]{{1,2}}"
 )
 """A number and its unit where nothing stands between words."""
+_IDEOGRAPH: Final = regex(f"[{IDEOGRAPHS}]")
 _SIGNS: Final = bytes(32 if byte in b'()[]{}<>;,!?"`*|=#' else byte for byte in range(256))
 _VOWELS: Final = frozenset(b"aeiouyAEIOUY")
-_LONGEST_TOKEN: Final = 2_000
-"""Characters of a token that are looked at: what is longer is data."""
-_MOST_TOKENS: Final = 20_000
-"""How many tokens are remembered: more take more memory than a text that has so many."""
+_LONGEST_TOKEN: Final = 2_000  # characters of a token that are looked at; more are data
 
 
-class TokenPoints(dict[bytes, int]):
-    """The points of tokens between blanks; most were seen before, which makes them a look-up."""
-
-    def __missing__(self, token: bytes) -> int:
-        points = _points_of(token)
-        if len(self) < _MOST_TOKENS:
-            self[token] = points
-        return points
-
-
-@lru_cache(maxsize=_MOST_TOKENS)
-def _points_of(token: bytes) -> int:
+@lru_cache(maxsize=20_000)
+def points_of(token: bytes) -> int:
+    """Return the points of a token between blanks; most were seen before, so that is a look-up."""
     if token.isdigit():
         return _OPEN
     if is_word(token) or not (word := token.strip(b".:'*-/")):
         return 0
     if word is not token and word.isalpha() and not token.endswith(b":"):
-        return _points_of(word)
+        return points_of(word)
     text = token[:_LONGEST_TOKEN].decode("latin-1")
     return sum([_POINTS[feature.lastgroup] for feature in _FEATURES.finditer(text)])
 
@@ -223,8 +183,11 @@ def tokens_of(text: str) -> list[bytes]:
     return text.encode("latin-1", "replace").translate(_SIGNS).split()
 
 
-_EMPHASIS: Final = re.compile(rf"(?<!\w)(?:{'|'.join(EMPHATIC)})(?!\w)")
-_INFERENCE: Final = re.compile(rf"(?<!\w)(?:{'|'.join(INFERRING)})(?!\w)")
+_STRESS: Final = tuple(
+    (key_word(phrase), phrase, is_emphatic)
+    for phrases, is_emphatic in ((EMPHATIC, True), (INFERRING, False))
+    for phrase in phrases
+)
 FILLERS: Final = (
     *("great", "sure", "okay", "ok", "thanks", "thank you", "got it", "right", "alright"),
     *("absolutely", "exactly", "indeed", "cool", "nice", "perfect", "wonderful", "awesome"),
@@ -233,13 +196,12 @@ FILLERS: Final = (
     *("i would", "well", "so", "now", "hi", "hey", "hello", "dear all", "good morning"),
     *("good afternoon", "good evening", "good day"),
 )
-_FILLER: Final = re.compile(rf"(?:{'|'.join(FILLERS)})(?=[,.!?\s])")
+_FILLER: Final = regex(rf"(?:{'|'.join(FILLERS)})(?=[,.!?\s])")
 _FILLER_HEADS: Final = frozenset(
     head for filler in FILLERS for head in (filler[:2], filler[:2].upper(), filler[:2].capitalize())
 )
-_NO_ANSWER: Final = re.compile(r"no (?:problem|worries)\b", re.I)
-"""A negation that negates nothing."""
-_NEGATION: Final = re.compile(
+_NO_ANSWER: Final = regex(r"no (?:problem|worries)\b", re.I)  # negates nothing
+_NEGATION: Final = regex(
     r"\b(?:no(?:t|ne|thing|body|r)?|never|neither|cannot|without)\b|n['’]t\b", re.I
 )
 
@@ -259,46 +221,42 @@ class Sentences(NamedTuple):
     paragraphs: list[int]
 
 
-def read(view: View, points: TokenPoints) -> Sentences:
+def read(view: View) -> Sentences:
     """Return the scored sentences of a text; of repeated ones only the first counts."""
-    known = view.sentences
-    if known is not None:
-        return known
+    if view.sentences is not None:
+        return view.sentences
     text = view.text
-    stress = [word.decode() for word in view.words & STRESS_WORDS]
-    is_ascii = text.isascii()
+    words = view.words & STRESS_WORDS
+    stress = [row for row in _STRESS if row[0] in words] if words else ()
+    has_ideographs = not text.isascii() and _IDEOGRAPH.search(text) is not None
     paragraphs: dict[str, int] = {}
     scores: list[int] = []
-    look_up = points.__getitem__
     for paragraph, spelled in _split(text):
         sentence = " ".join(spelled.split()) if "\n" in spelled else spelled
         if sentence in paragraphs:
             continue
         paragraphs[sentence] = paragraph
-        score = sum(map(look_up, tokens_of(sentence)))
+        score = sum(map(points_of, tokens_of(sentence)))
         if score >= _OPEN:
             score = score % _OPEN + QUANTITY_POINTS * len(_SPACED_QUANTITY.findall(sentence))
         if SHORTEST <= len(sentence) <= LONGEST:
             score += SIZE_POINTS
-        if not is_ascii:
+        if has_ideographs:
             score += QUANTITY_POINTS * len(HAN_QUANTITY.findall(sentence))
         if stress:
             lower = sentence.lower()
-            for word in stress:
-                if word in lower:
-                    score += EMPHASIS_POINTS * (_EMPHASIS.search(lower) is not None)
-                    score += INFERENCE_POINTS * (_INFERENCE.search(lower) is not None)
-                    break
+            kinds = {row[2] for row in stress if row[1] in lower and has_phrase(lower, row[1])}
+            score += EMPHASIS_POINTS * (True in kinds) + INFERENCE_POINTS * (False in kinds)
         if sentence[:2] in _FILLER_HEADS and is_filler(sentence):
             score += FILLER_POINTS
         scores.append(score)
-    view.sentences = known = Sentences(list(paragraphs), scores, list(paragraphs.values()))
+    known = view.sentences = Sentences(list(paragraphs), scores, list(paragraphs.values()))
     return known
 
 
 def best_sentence_score(text: str) -> int:
     """Return the score of the best sentence of *text*."""
-    return max(read(View(text), TokenPoints()).scores, default=0)
+    return max(read(View(text)).scores, default=0)
 
 
 # How many of them make a summary.
@@ -309,9 +267,8 @@ _SHARE_AND_BOUNDS: Final[Mapping[Depth, tuple[float, int, int]]] = {
     "aggressive": (0.05, 40, 120),
 }
 """The share of a text that its summary may take, and the least and the most characters of it."""
-_LONG_TEXT: Final = 5_000
-"""For texts of more characters, the most of a gentle summary grows with the logarithm."""
-_GROWTH: Final = 0.75  # by so much a tenfold length
+_LONG_TEXT, _GROWTH = 5_000, 0.75
+"""For longer texts, the most of a gentle summary grows by so much a tenfold length."""
 
 
 def char_budget(length: int, depth: Depth = "gentle") -> int:
@@ -325,12 +282,15 @@ def char_budget(length: int, depth: Depth = "gentle") -> int:
 
 def summarize(groups: Sequence[Sentences], budget: int) -> str:
     """Join the best sentences of some texts: one of each, the best of paragraphs, what fits."""
-    both = join(groups)
-    if not both.texts:
-        return ""
-    if chosen := pack(both, budget, _best_of_each(groups)):
+    both, first, before = join(groups), dict[str, int](), 0
+    for one in groups if len(groups) > 1 else ():
+        if one.texts:
+            best = one.scores.index(max(one.scores))
+            first[one.texts[best]] = before + best
+        before += len(one.texts)
+    if chosen := pack(both, budget, [*first.values()]):
         return JOINT.join([both.texts[place] for place in chosen])
-    return cut(both.texts[both.scores.index(max(both.scores))], budget)
+    return cut(both.texts[both.scores.index(max(both.scores))], budget) if both.texts else ""
 
 
 def join(groups: Sequence[Sentences]) -> Sentences:
@@ -346,18 +306,6 @@ def join(groups: Sequence[Sentences]) -> Sentences:
     return both
 
 
-def _best_of_each(groups: Sequence[Sentences]) -> list[int]:
-    """Return the place of the best sentence of each of several texts, without duplicates."""
-    best_places: dict[str, int] = {}
-    before = 0
-    for one in groups if len(groups) > 1 else ():
-        if one.texts:
-            best = one.scores.index(max(one.scores))
-            best_places[one.texts[best]] = before + best
-        before += len(one.texts)
-    return list(best_places.values())
-
-
 def pack(sentences: Sentences, budget: int, first: Sequence[int] = ()) -> list[int]:
     """Choose sentences for *budget* characters; return their places in reading order.
 
@@ -367,15 +315,13 @@ def pack(sentences: Sentences, budget: int, first: Sequence[int] = ()) -> list[i
     chosen = list(first)
     taken = {texts[place] for place in first}
     left = budget + len(JOINT) - sum([len(text) + len(JOINT) for text in taken])
-    lead: dict[int, int] = {}
-    for place, score in enumerate(scores):
-        best = lead.setdefault(paragraphs[place], place)
-        if score > scores[best]:
-            lead[paragraphs[place]] = place
+    leads: dict[int, int] = {}
+    for place in sorted(range(len(texts)), key=scores.__getitem__, reverse=True):
+        leads.setdefault(paragraphs[place], place)
+    others = set(range(len(texts))).difference(leads.values())
     ranked = sorted(spread(len(texts)), key=scores.__getitem__, reverse=True)
-    leads = set(lead.values())
     shortest = min(map(len, texts), default=0) + len(JOINT)
-    for place in chain([p for p in ranked if p in leads], [p for p in ranked if p not in leads]):
+    for place in sorted(ranked, key=others.__contains__):
         if left < shortest:
             break
         cost = len(texts[place]) + len(JOINT)

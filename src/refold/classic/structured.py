@@ -3,37 +3,32 @@
 from __future__ import annotations
 
 import re
+from itertools import islice
 from typing import Final
 
 from refold.classic.sentences import ELLIPSIS, cut
+from refold.lazy import regex
 
-_MIN_LINES: Final = 6
-"""Tool output has several lines, and short ones."""
-_MAX_CHARS_PER_FEED: Final = 80
-_MAX_FILES: Final = 3
-"""So many files are named, the others counted."""
-_MAX_STATUS_LINES: Final = 3
-"""Of lines that report no failure and count nothing."""
-_MAX_FAILURES: Final = 3
-"""The first failures say most: later ones follow from them."""
-_MAX_COUNTS: Final = 2
-"""The last lines that count tell how it ended."""
+_MIN_LINES: Final = 6  # tool output has several lines, and short ones
+_MAX_CHARS_PER_FEED: Final = 80  # on average: lines of prose are longer
+_MAX_FILES: Final = 3  # so many files are named, the others counted
+_MAX_STATUS_LINES: Final = 3  # of lines that report no failure and count nothing
+_MAX_FAILURES: Final = 3  # the first failures say most: later ones follow from them
+_MAX_COUNTS: Final = 2  # the last lines that count tell how it ended
 
-_SHAPE: Final = re.compile(
+_SHAPE: Final = regex(
     r"[^\s:.]*+\.[^\s:]*+:[0-9]++:|[ \t]++[-•*]|[ \t]*+\w[\w ./-]*+:\s"
     r"|(?:PASS|FAIL|ERROR|WARNING|WARN|OK|SKIP)(?!\w)"
 )
-_STATUS: Final = re.compile(
+_STATUS: Final = regex(
     r"(?<!\w)(?:pass|fail|error|warning|warn|tests?|total|duration|passed|failed)(?!\w)", re.I
 )
-_FAILURE: Final = re.compile(
+_FAILURE: Final = regex(
     r"(?<!\w)(?:FAIL(?:ED|URES?)?|ERRORS?|[Ff]ailed|[Ff]ailures?|[Ee]rror:|\w*Error:)(?!\w)"
     r"|^[✕✗✘●×]"
 )
-_NO_FAILURE: Final = re.compile(
-    r"(?<![\w.])0 (?:failed|failures?|errors?)|no (?:errors|failures)", re.I
-)
-_COUNT: Final = re.compile(
+_NO_FAILURE: Final = regex(r"(?<![\w.])0 (?:failed|failures?|errors?)|no (?:errors|failures)", re.I)
+_COUNT: Final = regex(
     r"(?<![\w.])[0-9]++ (?:passed|failed|skipped|passing|failing|errors?|failures?|total|tests?)"
     r"(?!\w)|(?:tests|suites|failures|errors|total)\b[^\n:]{0,20}: *[0-9]",
     re.I,
@@ -60,17 +55,13 @@ def summarize_structured(text: str, budget: int) -> str:
         more = f" +{len(files) - _MAX_FILES} more" if len(files) > _MAX_FILES else ""
         pieces.append(f"files: {', '.join(files[:_MAX_FILES])}{more}")
     status = dict.fromkeys(lines) if _STATUS.search(text) or not text.isascii() else {}
-    counts = [line for line in status if _COUNT.search(line)]
-    failed = [line for line in status if _FAILURE.search(_NO_FAILURE.sub("", line))]
-    failed = [line for line in failed if line not in set(counts)]
+    counts = dict.fromkeys([line for line in status if _COUNT.search(line)])
+    left = [line for line in status if line not in counts]
+    failed = [line for line in left if _FAILURE.search(_NO_FAILURE.sub("", line))]
     # What failed comes first, then how many did; what passed only where there is room.
-    chosen = dict.fromkeys((*failed[:_MAX_FAILURES], *counts[-_MAX_COUNTS:]))
-    for line in status:
-        if len(chosen) >= _MAX_STATUS_LINES:
-            break
-        if _STATUS.search(line):
-            chosen[line] = None
-    pieces += chosen
+    chosen = dict.fromkeys((*failed[:_MAX_FAILURES], *[*counts][-_MAX_COUNTS:]))
+    others = (line for line in status if line not in chosen and _STATUS.search(line))
+    pieces += [*chosen, *islice(others, max(0, _MAX_STATUS_LINES - len(chosen)))]
     if not pieces:
         pieces = [*lines[:3], ELLIPSIS, f"{lines[-1]} ({len(lines)} lines)"]
     return cut(" | ".join(pieces), budget)
@@ -84,7 +75,7 @@ def _file_of(line: str) -> str:
     return file if is_place and "." in file and file.split() == [file] else ""
 
 
-_JSON_SIGNS: Final = re.compile(r'"(?:[^"\\]++|\\.)*+"?|[\[\]{},]')
+_JSON_SIGNS: Final = regex(r'"(?:[^"\\]++|\\.)*+"?|[\[\]{},]')
 
 
 def cut_json(text: str, limit: int) -> str:

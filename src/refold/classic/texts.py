@@ -1,17 +1,22 @@
-"""One text and what was learned about it: each pass over it is made once, when first needed.
+"""What is known of texts: each pass over one is made once, and kept from one plan to the next.
 
 Threads may share a view: each property returns what it has made, whatever others forget.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from refold.classic.words import TELLING, Words
+from refold.messages.handles import handle_of
+from refold.messages.message import Message
+from refold.messages.token_count import CountedTexts
+from refold.notation.spelling import CLASSIC, Spelling
 from refold.scan.runs import Span
 
 if TYPE_CHECKING:
+    from refold.classic.detectors import DetectorTable
     from refold.classic.sentences import Sentences
 
 _WORD_BYTES: Final = bytes(
@@ -21,8 +26,7 @@ _WORD_BYTES: Final = bytes(
     for byte in range(256)
 )  # fmt: skip
 """Maps words to lower case and everything else to blanks."""
-_DOTTED_I: Final = "\u0130"
-"""The one letter whose small form is more than one character."""
+_DOTTED_I: Final = "\u0130"  # the one letter whose small form is more than one character
 _ODD_CASES: Final = ((_DOTTED_I, "i"), ("\u0131", "i"), ("\u017f", "s"), ("\u212a", "k"))
 """The letters beyond ASCII that are an ASCII letter where case is ignored."""
 
@@ -30,16 +34,7 @@ _ODD_CASES: Final = ((_DOTTED_I, "i"), ("\u0131", "i"), ("\u017f", "s"), ("\u212
 class View:
     """A text, its derived forms, and what was found in it; equal texts share one."""
 
-    __slots__ = (
-        "_has_digits",
-        "_lower",
-        "_plain",
-        "_words",
-        "first_hard",
-        "hard",
-        "sentences",
-        "text",
-    )
+    __slots__ = ("_lower", "_plain", "_words", "first_hard", "hard", "sentences", "text")
 
     def __init__(self, text: str) -> None:
         self.text: Final = text
@@ -51,7 +46,6 @@ class View:
         self._plain: bytes | None = None
         self._lower: str | None = None
         self._words: Words | None = None
-        self._has_digits: bool | None = None
 
     @property
     def plain(self) -> bytes:
@@ -89,21 +83,12 @@ class View:
     @property
     def has_digits(self) -> bool:
         """Whether there is any digit of ASCII."""
-        if self._has_digits is None:
-            plain = self.plain
-            self._has_digits = len(plain.translate(None, b"0123456789")) != len(plain)
-        return self._has_digits
+        plain = self.plain
+        return len(plain.translate(None, b"0123456789")) != len(plain)
 
     def has(self, phrase: str) -> bool:
         """Tell whether *phrase*, in lower case, stands in the text as words of its own."""
-        lower = self.lower
-        at = lower.find(phrase)
-        while at >= 0:
-            end = at + len(phrase)
-            if not (_is_letter(lower[at - 1 : at]) or _is_letter(lower[end : end + 1])):
-                return True
-            at = lower.find(phrase, at + 1)
-        return False
+        return phrase in self.lower and has_phrase(self.lower, phrase)
 
     def runs(self, members: bytes, length: int) -> Iterator[Span]:
         """Yield the runs of at least *length* characters for which *members* has a 1."""
@@ -120,11 +105,90 @@ class View:
         self._plain = self._lower = self.sentences = None
 
 
-def _is_letter(character: str) -> bool:
+def has_phrase(lower: str, phrase: str) -> bool:
+    """Tell whether *phrase* stands in a text as words of its own, both in lower case."""
+    at = lower.find(phrase)
+    while at >= 0:
+        end = at + len(phrase)
+        if not (is_letter(lower[at - 1 : at]) or is_letter(lower[end : end + 1])):
+            return True
+        at = lower.find(phrase, at + 1)
+    return False
+
+
+def is_letter(character: str) -> bool:
+    """Tell whether a word goes on with this *character*; "" is none."""
     return character.isalnum() or character == "_"
 
 
-def membership(characters: str) -> bytes:
-    """Return the table with which `View.runs` finds runs of these ASCII *characters*."""
-    members = characters.encode("ascii")
-    return bytes([byte in members for byte in range(256)])
+StandInKey = tuple[tuple[str, ...], str, str]
+"""The texts that it stands for, how it was made, and the id and handle that it shows."""
+
+
+class Reader:
+    """Looks at each distinct text once. What an earlier reader knew of it is taken over."""
+
+    def __init__(
+        self,
+        tokens: CountedTexts,
+        *,
+        detectors: DetectorTable,
+        spelling: Spelling = CLASSIC,
+        before: Reader | None = None,
+    ) -> None:
+        self.tokens: Final = tokens
+        self.detectors: Final = detectors
+        self.spelling: Final = spelling
+        """How stand-ins are written."""
+        self._views: dict[str, View] = {}
+        self._tags: dict[StandInKey, str | None] = {}
+        self._known = {} if before is None else before._views
+        self._known_tags = {} if before is None else before._tags
+
+    def view(self, text: str) -> View:
+        """Return what is known of *text*."""
+        view = self._views.get(text)
+        if view is None:
+            view = self._views[text] = self._known.get(text) or View(text)
+        return view
+
+    def stand_in(self, key: StandInKey, make: Callable[[], str | None]) -> str | None:
+        """Return the stand-in under *key*, which *make* makes if it is not known."""
+        if key not in self._tags:
+            known = self._known_tags
+            self._tags[key] = known[key] if key in known else make()
+        return self._tags[key]
+
+    @property
+    def looks(self) -> int:
+        """How many texts it has looked at, and how many it has shortened."""
+        return len(self._views) + len(self._tags)
+
+    @property
+    def stand_ins(self) -> frozenset[str]:
+        """The stand-ins that it has made."""
+        return frozenset(filter(None, self._tags.values()))
+
+    def forget_sentences(self) -> None:
+        """Drop what takes more memory than the texts."""
+        for view in self._views.values():
+            view.forget()
+
+    def forget_counts(self) -> None:
+        """Drop what depends on the counts of tokens, because the counter has learned."""
+        self._tags.clear()
+
+    def keep_only(self, texts: frozenset[str]) -> None:
+        """Drop what is known of other texts, which will hardly come again."""
+        self._views = {text: view for text, view in self._views.items() if text in texts}
+        self._tags = {key: tag for key, tag in self._tags.items() if texts.issuperset(key[0])}
+        self._known, self._known_tags = {}, {}
+
+
+def tag_handle_of(sources: Sequence[Message], spelling: Spelling) -> str:
+    """Return the handle that a stand-in shows; none where the words of tags are laid down.
+
+    A message without an id would be shown like any other that reads the same.
+    """
+    is_shown = spelling.shows_handles or not sources[0].has_envelope
+    return handle_of(sources) if is_shown else ""

@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 Words = frozenset[bytes]
+_COMMON: Final = frozenset({"that", "the", "this", "which", "will", "with"})
 
 
 def words_of(listed: str) -> Words:
     """Return the words in *listed*, as the tables hold them."""
     return frozenset(listed.encode().split())
+
+
+def key_word(phrase: str) -> bytes:
+    """Return the longest word of *phrase* that is not in every text."""
+    words: list[str] = re.findall(r"\w+", phrase)
+    return max((word for word in words if word not in _COMMON), key=len).encode()
+
+
+def key_words(*phrases: str) -> Words:
+    """Return a word of each phrase: where there is none of them, none of the phrases stands."""
+    return frozenset(map(key_word, phrases))
 
 
 # SQL: one strong keyword is enough; of the others it takes three, a weak one among them.
@@ -50,15 +63,10 @@ MARKERS: Final = (
     *("let's break this down", "in conclusion", "to summarize", "in summary"),
 )
 LABEL_WORDS: Final = words_of("reasoning conclusion proof derivation thought step")
-CHAIN_WORDS: Final = LABEL_WORDS | words_of(
-    "follows conclude deduce infer implies proves qed therefore hence thus consequently "
-    "accordingly means result because shows given assuming know think reason analyze consider "
-    "break summarize summary"
-)
-"""One of these stands in every phrase and label."""
+CHAIN_WORDS: Final = LABEL_WORDS | key_words(*CONCLUSIVE, *CONNECTIVES, *MARKERS)
 ORDINALS: Final = words_of("first firstly second secondly third thirdly")
 
-# Failures and terms of contracts.
+# Failures, terms of contracts, and what raises the score of a sentence.
 
 FAILURES: Final = (
     *("execution failed", "authentication failed", "authentication error"),
@@ -66,57 +74,38 @@ FAILURES: Final = (
     *("connection timeout", "connection timed out", "permission denied"),
 )
 LEGAL_TERMS: Final = ("shall", "may not", "notwithstanding", "whereas", "hereby")
-
-# Emphasis and inference raise the score of a sentence.
-
 EMPHATIC: Final = (
     *("importantly", "note that", "however", "critical", "crucial", "essential", "significant"),
     *("notably", "key point", "in particular", "specifically", "must", "require", "required"),
     *("requires", "never", "always"),
 )
 INFERRING: Final = (
-    *("therefore", "hence", "thus", "consequently", "accordingly", "it follows that"),
-    *("we can conclude", "we can deduce", "we can infer", "this implies that"),
-    *("this proves that", "this means that", "as a result", "given that", "in conclusion"),
+    *("therefore", "hence", "thus", "consequently", "accordingly", "given that", "in conclusion"),
+    *("this means that", "as a result", *CONCLUSIVE[:-1]),
 )
-STRESS_WORDS: Final = words_of(
-    "importantly note however critical crucial essential significant notably key particular "
-    "specifically must require required requires never always therefore hence thus consequently "
-    "accordingly follows conclude deduce infer implies proves means result given conclusion"
-)
-"""One of these stands in every phrase of both lists."""
+STRESS_WORDS: Final = key_words(*EMPHATIC, *INFERRING)
 
 # Importance: words with which a message decides, corrects or constrains.
 
 DECISIVE: Final = words_of("must should require required requires always never instead")
-DECISION_WORDS: Final = words_of("do don rather approach solution fix answer decide decided we")
-"""Words of the phrases that decide as well."""
+DECISIONS: Final = (
+    *("do not", "don't", "don’t", "rather than", "the approach is", "the solution is"),
+    *("the fix is", "the answer is", "decide to", "decided to"),
+    *(f"{we} {act}" for we in ("we'll", "we’ll", "we will") for act in ("go with", "use")),
+    *("we'll implement", "we’ll implement", "we will implement"),
+)
+DECISION_WORDS: Final = key_words(*DECISIONS)
 CORRECTIVE: Final = words_of("actually correction disregard")
 CORRECTION_WORDS: Final = words_of("no not scratch ignore wait sorry instead")
 CONSTRAINING: Final = words_of(
     "constraint limitation boundary deadline blocker requirement prerequisite dependency"
 )
 COMPATIBILITY_WORDS: Final = words_of("breaking backward backwards")
-SIGNAL_WORDS: Final = words_of(
-    "actually correction no instead rather scratch disregard ignore don dont not wait sorry wrong "
-    "let"
-)
-"""Words of the phrases that correct what was said before."""
+SIGNAL_WORDS: Final = CORRECTIVE | CORRECTION_WORDS | words_of("rather don dont wrong let")
 
 TELLING: Final[Words] = frozenset[bytes]().union(
-    SQL_STRONG_WORDS,
-    SQL_COUNTED_WORDS,
-    CHAIN_WORDS,
-    ORDINALS,
-    words_of("analysis http status"),
-    words_of(" ".join(phrase.split()[0] for phrase in (*FAILURES, *LEGAL_TERMS))),
-    STRESS_WORDS,
-    DECISIVE,
-    DECISION_WORDS,
-    CORRECTIVE,
-    CORRECTION_WORDS,
-    CONSTRAINING,
-    COMPATIBILITY_WORDS,
-    SIGNAL_WORDS,
+    *(SQL_STRONG_WORDS, SQL_COUNTED_WORDS, CHAIN_WORDS, ORDINALS, words_of("analysis http status")),
+    *(key_words(*FAILURES, *LEGAL_TERMS), STRESS_WORDS, DECISIVE, DECISION_WORDS),
+    *(CONSTRAINING, COMPATIBILITY_WORDS, SIGNAL_WORDS),
 )
 """Every word that any table asks for."""

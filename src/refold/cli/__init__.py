@@ -8,37 +8,44 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from difflib import get_close_matches
 from typing import Final, TextIO
 
 import click
 
 import refold
 from refold.errors import BudgetError, RefoldError
+from refold.gone import GONE_FLAGS
 
-COMMANDS: Final[Mapping[str, str]] = {
-    "compress": "refold.cli.compress",
-    "uncompress": "refold.cli.uncompress",
-    "show": "refold.cli.show",
-    "diff": "refold.cli.diff",
-    "explain": "refold.cli.explain",
-    "report": "refold.cli.report",
-    "retrieve": "refold.cli.retrieve",
-    "watch": "refold.cli.watch",
-    "stats": "refold.cli.stats",
-    "count": "refold.cli.count",
-    "store": "refold.cli.store",
-    "batch": "refold.cli.batch",
-    "serve": "refold.cli.serve",
-    "demo": "refold.cli.demo",
-    "hook": "refold.cli.hook",
-    "install": "refold.cli.install",
-    "uninstall": "refold.cli.uninstall",
-    "doctor": "refold.cli.doctor",
-    "mcp": "refold.cli.mcp",
-    "wrap": "refold.cli.wrap",
+_COMMANDS: Final[Mapping[str, tuple[str, str]]] = {
+    "compress": ("compress:compress_command", "Fold a conversation file, and keep its originals."),
+    "uncompress": (
+        "compress:uncompress_command",
+        "Unfold a file to the bytes it had before it was folded.",
+    ),
+    "show": ("views:show_command", "Read the folded conversation as a model does."),
+    "diff": ("views:diff_command", "Show what a fold changes, before and after."),
+    "explain": ("views:explain_command", "Say what a fold does to every message, and why."),
+    "report": ("report:command", "Write one page that shows what a fold keeps, drops, and why."),
+    "retrieve": ("retrieve:command", "Fetch the text behind a handle, or search all originals."),
+    "watch": ("watch:command", "Follow sessions as they grow: tokens, costs, possible savings."),
+    "stats": ("views:stats_command", "Show the figures of a fold: tokens and what happened."),
+    "count": ("count:command", "Count tokens by role and by kind of content."),
+    "store": ("store:command", "Count, verify, copy and clear what is in a store of originals."),
+    "batch": ("batch:command", "Fold files of many conversations, or unfold them."),
+    "serve": ("serve:command", "Run a proxy that folds what programs send to a provider."),
+    "demo": ("demo:command", "Fold a session that comes with refold, and unfold it again."),
+    "hook": ("agents:hook_command", "Run a hook of a coding agent, which calls this itself."),
+    "install": ("agents:install_command", "Set up a coding agent to use refold; can be undone."),
+    "uninstall": (
+        "agents:uninstall_command",
+        "Restore the settings of coding agents byte for byte.",
+    ),
+    "doctor": ("agents:doctor_command", "Check what is set up for coding agents."),
+    "mcp": ("agents:mcp_command", "Serve originals, shortening and counts over MCP."),
+    "wrap": ("wrap:command", "Run a program with a proxy of its own; show what was saved."),
 }
-"""Each command and the module that defines it as `command`, in the order of the help."""
+"""Each command, where it is defined, and its line in the help, which loads none of them."""
+COMMANDS: Final = tuple(_COMMANDS)
 
 _OK: Final = 0
 _ERROR: Final = 1
@@ -56,27 +63,33 @@ aside; 130 interrupted."""
 _EPILOG: Final = f"""\b
 Examples:
   refold demo
-  refold compress chat.jsonl -o small.jsonl
-  refold uncompress small.jsonl -o chat.jsonl
   refold show chat.jsonl --budget 30%
-  refold diff chat.jsonl --budget 30%
-  refold explain chat.jsonl
-  refold report session.jsonl -o report.html
-  refold stats chat.jsonl
-  refold count chat.jsonl --model gpt-5
-  refold batch chats/ folded --budget 8000
+  refold compress chat.jsonl -o small.jsonl --budget 30%
+  refold uncompress small.jsonl -o chat.jsonl
+  refold report session.jsonl
   refold serve
-  refold compress chat.json --json | refold uncompress -
 
 \b
-Files: a JSON list of messages, an object with "messages", JSON lines, session
-files of Claude Code and Codex, and what compress --json writes.
+FILE is a JSON list of messages, an object with "messages", JSON lines, a
+session file of Claude Code or Codex, or what compress --json writes; plain,
+.gz or .zst; - is standard input.
+
+\b
+Completion: eval "$(_REFOLD_COMPLETE=bash_source refold)" in ~/.bashrc, with
+zsh_source in ~/.zshrc; for fish: _REFOLD_COMPLETE=fish_source refold | source
 
 {_EXIT_CODES}"""
 
 
+def load_command(name: str) -> click.Command:
+    """Import the module of a command, and return it."""
+    module, _, attribute = _COMMANDS[name][0].partition(":")
+    command: click.Command = getattr(importlib.import_module(f"refold.cli.{module}"), attribute)
+    return command
+
+
 class _Commands(click.Group):
-    """Imports the module of a command only when that command, or the list of all, is needed."""
+    """Imports the module of a command only when that command is needed."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Name the commands in the order of the table."""
@@ -86,12 +99,18 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return a command, loading its module; its help ends with the exit codes."""
         del ctx
-        if cmd_name not in COMMANDS:
+        if cmd_name not in _COMMANDS:
             return None
-        command: click.Command = importlib.import_module(COMMANDS[cmd_name]).command
+        command = load_command(cmd_name)
         if not (command.epilog or "").endswith(_EXIT_CODES):
             command.epilog = f"{command.epilog}\n\n{_EXIT_CODES}"
         return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands by the lines of the table."""
+        del ctx
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, line) for name, (_, line) in _COMMANDS.items()])
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -99,6 +118,8 @@ class _Commands(click.Group):
         """Find the command; for an unknown name, suggest the nearest one."""
         name = args[0]
         if name not in COMMANDS and not name.startswith("-"):
+            from difflib import get_close_matches
+
             near = get_close_matches(name.lower(), COMMANDS, n=1)
             hint = f" Did you mean {near[0]!r}?" if near else ""
             ctx.fail(f"No such command {name!r}.{hint}")
@@ -121,6 +142,9 @@ def main(args: Sequence[str] | None = None) -> int:
         code = cli.main(args=args, prog_name="refold", standalone_mode=False)
         sys.stdout.flush()
     except click.ClickException as error:
+        if isinstance(error, click.NoSuchOption) and error.option_name in GONE_FLAGS:
+            why = f"{error.option_name} is gone: {GONE_FLAGS[error.option_name]}"
+            error = click.UsageError(why, error.ctx)
         error.show()
         return error.exit_code
     except RefoldError as error:

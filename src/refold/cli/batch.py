@@ -3,50 +3,39 @@
 from __future__ import annotations
 
 import os
-import sys
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, cast
 
 import click
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-from rich.progress import TransferSpeedColumn as RateColumn
-from rich.table import Table
-from rich.text import Text
 
 from refold.batch.engines import Engine
 from refold.batch.job import Job, Report, Shard
 from refold.batch.output import REJECTED
 from refold.batch.run import ENGINES, BatchResult, run_batch
 from refold.cli import SET_ASIDE
-from refold.cli.options import Share, fold_options, make_options, store_option
+from refold.cli.options import fold_options, make_options, store_option
 from refold.cli.terminal import (
-    action_word,
     clean,
     json_option,
-    make_console,
     quiet_option,
     say,
+    show,
+    table,
+    working,
     write_json,
 )
-from refold.report.pieces import say_count
+from refold.report.pieces import say_action, say_count
+from refold.result import percent_saved
 from refold.stores.opening import read_keys
 
 _SLOWEST: Final = 3
 """How many of the slowest records are listed: enough to see a pattern. A guess."""
-_LOG_SECONDS: Final = 30.0
-"""Time between two lines of progress in a log: rare enough to be read. A guess."""
-
 _EPILOG = """\b
 Examples:
-  refold batch chats.jsonl folded
   refold batch data/ folded --budget 8000 --store originals.db
   refold batch 'logs/**/*.jsonl.zst' folded --budget 50% --price 3
   refold batch train.parquet folded --column conversation --engine ray
-  refold batch hf:HuggingFaceTB/smoltalk@test folded --engine spark
   refold batch folded back --unfold
 
 \b
@@ -112,7 +101,6 @@ def command(
     column: str | None,
     part_size: int | None,
     price: float | None,
-    budget: int | Share | None,
     as_json: bool,
     quiet: bool,
     **choices: Any,
@@ -123,17 +111,27 @@ def command(
         raise click.UsageError("name what to read and a folder to write to: IN... OUT")
     if address is not None and engine == "local":
         raise click.UsageError("--address is for --engine ray or spark")
-    tokens = budget if isinstance(budget, int) else None
     job = Job(
         out=Path(out),
-        options=make_options(token_budget=tokens, **choices),
-        token_share=budget.percent / 100 if isinstance(budget, Share) else None,
+        options=make_options(**choices),
         key=column,
         store=store,
         keys=read_keys(os.environ) if store else (),
         unfold=unfold,
     )
-    with counting("unfolding" if unfold else "folding", quiet=quiet) as progress:
+    with working("unfolding" if unfold else "folding", is_long=True, quiet=quiet) as progress:
+        done, total = 0, 1
+
+        def start(shards: Sequence[Shard], reports: Sequence[Report]) -> None:
+            nonlocal done, total
+            done = sum(report.shard.size for report in reports)
+            total = sum(shard.size for shard in shards) or 1
+            progress.share = lambda: done / total
+
+        def advance(report: Report) -> None:
+            nonlocal done
+            done += report.shard.size
+
         result = run_batch(
             inputs,
             job,
@@ -141,13 +139,15 @@ def command(
             workers=workers,
             address=address,
             part_bytes=part_size,
-            on_start=progress.start,
-            on_report=progress.advance,
+            on_start=start,
+            on_report=advance,
         )
     if as_json:
         write_json(_summary(result, price))
     elif not quiet:
-        make_console().print(_draw(_summary(result, price)))
+        show(
+            table([(name, clean(value)) for name, value in _rows(_summary(result, price))], left=2)
+        )
     if not result.reports and result.manifest["parts"]:
         say("there was nothing left to do", quiet=quiet)
     rejected = result.manifest["totals"]["rejected"]
@@ -176,16 +176,6 @@ def _summary(result: BatchResult, price: float | None) -> dict[str, Any]:
     }
 
 
-def _draw(summary: Mapping[str, Any]) -> Table:
-    """Draw the totals of a batch."""
-    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
-    table.add_column(style="dim")
-    table.add_column()
-    for name, value in _rows(summary):
-        table.add_row(name, Text(clean(value)))
-    return table
-
-
 def _rows(summary: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     yield "records", f"{summary['records']:,} in {say_count(summary['parts'], 'part')}"
     if summary["rejected"]:
@@ -193,95 +183,19 @@ def _rows(summary: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield "set aside", f"{summary['rejected']:,} ({errors})"
     before, after = summary["tokens_before"], summary["tokens_after"]
     if before:
-        yield "tokens", f"{before:,} → {after:,} (−{100 * (1 - after / before):.1f} %)"
+        yield "tokens", f"{before:,} → {after:,} ({percent_saved(before, after)})"
     if summary["saved_usd"] is not None:
         yield "saves", f"${summary['saved_usd']:,.2f} each time they are sent"
     if summary["over_budget"]:
         yield "over budget", f"{summary['over_budget']:,}"
     for action, (texts, chars_before, chars_after) in summary["kinds"].items():
-        word, _ = action_word(action)
-        yield word, f"{say_count(texts, 'text')}, {chars_before:,} → {chars_after:,} characters"
+        yield (
+            say_action(action),
+            f"{say_count(texts, 'text')}, {chars_before:,} → {chars_after:,} characters",
+        )
     yield "bytes", f"{summary['bytes_in']:,} read, {summary['bytes_out']:,} written"
     if summary["cpu_seconds"]:
         rate = summary["bytes_in"] / summary["cpu_seconds"] / 1e6
         yield "CPU time", f"{summary['cpu_seconds']:,.1f} s, {rate:.2f} MB/s a core"
     for slow in summary["slowest"]:
         yield "slowest", f"{slow['seconds']:.3f} s  {slow['file']}, line {slow['line']}"
-
-
-class BatchProgress:
-    """Counts the progress of a batch without showing it."""
-
-    def __init__(self) -> None:
-        self.records = self.done = self.before = self.total = 0
-        """Records so far, and bytes of input: done so far, done by earlier runs, and in total."""
-
-    def start(self, shards: Sequence[Shard], done: Sequence[Report]) -> None:
-        """Begin with all shards, and the reports of those that an earlier run finished."""
-        self.total = sum(shard.size for shard in shards)
-        for report in done:
-            self._add(report)
-        self.before = self.done
-        self.show()
-
-    def advance(self, report: Report) -> None:
-        """Count a finished shard."""
-        self._add(report)
-        self.show()
-
-    def _add(self, report: Report) -> None:
-        self.records += report.figures.records
-        self.done += report.shard.size
-
-    def show(self) -> None:
-        """Show the progress."""
-
-
-class _Bar(BatchProgress):
-    def __init__(self, what: str, bar: Any) -> None:
-        super().__init__()
-        self._bar = bar
-        self._task = bar.add_task(what, total=None, records=0)
-
-    def show(self) -> None:
-        self._bar.update(self._task, total=self.total, completed=self.done, records=self.records)
-
-
-class _Log(BatchProgress):
-    """Logs the progress and the remaining time every now and then."""
-
-    def __init__(self, what: str, clock: Callable[[], float]) -> None:
-        super().__init__()
-        self._what = what
-        self._clock = clock
-        self._began = self._said = clock()
-
-    def show(self) -> None:
-        if self.done == self.before or (now := self._clock()) - self._said < _LOG_SECONDS:
-            return
-        self._said = now
-        rate = (self.done - self.before) / (now - self._began)
-        say(
-            f"{self._what}: {100 * self.done / max(1, self.total):.0f} %, "
-            f"{self.records:,} records, {rate / 1e6:.2f} MB/s, "
-            f"{(self.total - self.done) / rate:,.0f} s left"
-        )
-
-
-@contextmanager
-def counting(
-    what: str, *, quiet: bool, clock: Callable[[], float] = time.monotonic
-) -> Iterator[BatchProgress]:
-    """Show progress as a bar on a terminal, and as lines in a log."""
-    if quiet or not sys.stderr.isatty():
-        yield BatchProgress() if quiet else _Log(what, clock)
-        return
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TextColumn("{task.percentage:>3.0f} %  {task.fields[records]:,} records"),
-        RateColumn(),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        yield _Bar(what, bar)

@@ -1,70 +1,61 @@
-"""`refold compress`: fold a conversation file."""
+"""`refold compress` and `refold uncompress`: fold a conversation file, and unfold it again."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import click
 
-from refold.cli.document import Document, dump_envelope
-from refold.cli.files import (
+from refold.cli import MISSING
+from refold.cli.document import (
     STDIO,
-    ReadOnlyStore,
+    Document,
     check_out,
-    embedded_entries,
-    find_known,
+    dump_envelope,
+    dump_line,
     is_stream,
-    open_embedded,
     read_document,
-    sidecar_of,
     write_text,
 )
 from refold.cli.folding import (
     FoldedFile,
+    carry_over,
+    find_known,
     fold_file,
     may_be_folded,
-    scope_store,
+    open_embedded,
+    scoped_store,
+    sidecar_of,
     unfold_file,
 )
 from refold.cli.options import (
-    Share,
     check_budget,
     conversation_option,
     file_argument,
     fold_options,
+    known_option,
     make_options,
     out_option,
-    set_budget,
     store_option,
 )
-from refold.cli.terminal import clean, count_of, percent_saved, quiet_option, say, working
+from refold.cli.terminal import clean, count_of, quiet_option, say, working
 from refold.errors import FormatError, NestingError, StoreError
-from refold.result import ModelReport
+from refold.result import ModelReport, percent_saved
 from refold.scan.tokens.choose import encoding_for
-from refold.stores import Store
-from refold.stores.base import OpenStore
+from refold.stores import MemoryStore, Store
 from refold.stores.codec import MAX_DEPTH, encode_value
-from refold.stores.opening import is_file, is_missing, is_same_file, open_store, without_secrets
-from refold.stores.sqlite_file import copy_entries
-from refold.stores.upkeep import copy_store
+from refold.stores.opening import KEYS, open_store, without_secrets
 
-_EPILOG = """\b
+_COMPRESS = """\b
 Examples:
-  refold compress chat.jsonl -o small.jsonl
-  refold compress chat.json -o small.json --store originals.db
+  refold compress chat.jsonl -o small.jsonl --budget 30%
+  refold compress chat.json.gz -o small.json.gz --store originals.db
   refold compress ann.json -o small.json --store all.db --conversation ann
-  refold compress chat.json --json > folded.json
-  refold compress chat.jsonl -o chat.jsonl --set recency_window=8
-  refold compress chat.jsonl -o small.jsonl --budget 8000 --model gpt-5
-  refold compress session.jsonl -o small.jsonl --profile standard --budget 50%
   refold compress chat.jsonl -o small.jsonl --summarizer ollama:llama3
   cat chat.json | refold compress - --json | refold uncompress -
-  refold compress chat.json -o out.json --set 'preserve_patterns=T-[0-9]+'
 
 \b
 Originals go to --store STORE, or to OUT.refold.db next to the output, or
@@ -72,7 +63,7 @@ Originals go to --store STORE, or to OUT.refold.db next to the output, or
 a store, name each with --conversation, and unfold it under the same name."""
 
 
-@click.command(epilog=_EPILOG)
+@click.command("compress", epilog=_COMPRESS)
 @file_argument
 @out_option
 @store_option
@@ -91,13 +82,12 @@ a store, name each with --conversation, and unfold it under the same name."""
     help="Write messages, originals and figures as one JSON object.",
 )
 @quiet_option
-def command(
+def compress_command(
     *,
     file: str,
     out: str | None,
     store: str | None,
     conversation: str | None,
-    budget: int | Share | None,
     summarizer: str | None,
     as_json: bool,
     quiet: bool,
@@ -107,56 +97,43 @@ def command(
     options = make_options(**choices)
     out = None if out == STDIO else out
     check_out(out, store)
-    document = read_document(file, conversation)
+    document = read_document(file, conversation, quiet=quiet)
     as_json = as_json or document.verbatim is not None
     if (out is None or is_stream(out)) and store is None and not as_json:
         raise click.UsageError(
-            "the originals need a place: add -o OUT with a file (they go to OUT.refold.db), "
+            "say where the originals go: -o OUT with a file (they go to OUT.refold.db), "
             "--store STORE, or --json (they go into the output)"
         )
-    options = set_budget(options, budget, document)
-    with ExitStack() as stack, _locating_nesting_errors(document):
+    with ExitStack() as stack, _locating_nesting(document):
+        sidecar = None if store is not None or as_json or out is None else sidecar_of(out)
+        place = "the output" if sidecar is None else str(sidecar)
+        target: Store = open_embedded(document)
         if store is not None:
-            _inherit(document, file, store)
-        elif out is not None and not as_json:
-            _inherit(document, file, str(sidecar_of(out)))
-        if as_json:
-            document = _embed_originals(document, file, store)
-        chosen, place = _choose_store(document, out, store, as_json, stack)
+            target, place = stack.enter_context(open_store(store)), without_secrets(store)
+        elif sidecar is not None and sidecar.exists():
+            target = stack.enter_context(open_store(sidecar))
+        carry_over(document, find_known(document, file, None, stack), target)
+        known = carry_over(document, target, MemoryStore()) if as_json else {}
         with working("folding", chars=len(document.text()), quiet=quiet) as progress:
-            folded = fold_file(document, options, chosen, progress, summarizer=summarizer)
-        if not folded.is_changed and any(map(may_be_folded, document.messages)):
-            chosen.put({})  # creates the store, so that `uncompress` does not report it as missing
-        write_text(_spell(folded, document, as_json), out, file)
+            folded = fold_file(document, options, target, progress, summarizer=summarizer)
+        is_folded = folded.spellings or any(map(may_be_folded, document.messages))
+        if sidecar is not None and isinstance(target, MemoryStore) and is_folded:
+            entries = target.get([entry.key for entry in target.entries()])
+            stack.enter_context(open_store(sidecar)).put(entries)
+        text = folded.document.text()
+        if as_json:
+            originals = _join({**(document.verbatim or {}), **known}, folded)
+            text = dump_envelope(folded.document, originals, folded.result.compression.to_dict())
+        write_text(text, out, file)
     say(_summary(folded, place, options.model), quiet=quiet)
     if folded.result.model is not None:
         say(_tell_model(folded.result.model, str(summarizer)), quiet=quiet)
     check_budget(folded.result)
 
 
-def _choose_store(
-    document: Document, out: str | None, store: str | None, as_json: bool, stack: ExitStack
-) -> tuple[Store, str]:
-    """Return the store for the originals, and how to name it to the user."""
-    if store is not None:
-        return stack.enter_context(open_store(store)), without_secrets(store)
-    if as_json or out is None:
-        return open_embedded(document), "the output"
-    sidecar = sidecar_of(out)
-    return _Sidecar(sidecar, stack), str(sidecar)
-
-
-def _spell(folded: FoldedFile, document: Document, as_json: bool) -> str:
-    if not as_json:
-        return folded.document.text()
-    verbatim = _join(document.verbatim or {}, folded.result.verbatim)
-    return dump_envelope(
-        folded.document, {**verbatim, **folded.spellings}, folded.result.compression
-    )
-
-
-def _join(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
+def _join(old: Mapping[str, Any], folded: FoldedFile) -> dict[str, Any]:
     """Merge the originals of an earlier round with those of this one; none may get lost."""
+    new = {**folded.result.verbatim, **folded.spellings}
     for key, value in new.items():
         if key in old and old[key] != value:
             raise StoreError(
@@ -169,67 +146,30 @@ def _join(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
 def _summary(folded: FoldedFile, place: str, model: str | None) -> str:
     figures = folded.result.compression
     tokens = f"{figures.tokens_before:,} → {figures.tokens_after:,} tokens"
-    kept = f"originals in {place}" if folded.is_changed else "nothing to fold"
-    said = [count_of(*folded.turns), f"{tokens} ({percent_saved(figures)})", kept]
+    saved = percent_saved(figures.tokens_before, figures.tokens_after)
+    kept = f"originals in {place}" if folded.spellings else "nothing to fold"
+    words = [count_of(*folded.turns), f"{tokens} ({saved})", kept]
     if model is not None and encoding_for(model) is None:
-        said.append(f"tokens are estimated: {clean(model)} has no public tokenizer")
-    return " · ".join(said)
+        words.append(f"tokens are estimated: {clean(model)} has no public tokenizer")
+    return " · ".join(words)
 
 
 def _tell_model(report: ModelReport, name: str) -> str:
     """Summarize what became of the model's answers; failures come last."""
     used = report.accepted + report.repaired
     asked = "1 text" if report.asked == 1 else f"{report.asked:,} texts"
-    said = f"{clean(name)} was asked about {asked}: {used:,} answers used"
-    gates = Counter(answer.check for answer in report.refused)
-    if gates:
-        named = ", ".join(f"{gate.replace('_', ' ')} {count}" for gate, count in gates.items())
-        said += f", {gates.total():,} refused ({named})"
+    words = f"{clean(name)} was asked about {asked}: {used:,} answers accepted"
+    checks = Counter(answer.check for answer in report.refused)
+    if checks:
+        named = ", ".join(f"{check.replace('_', ' ')} {count}" for check, count in checks.items())
+        words += f", {checks.total():,} refused ({named})"
     if report.failures:
-        said += f"; {len(report.failures):,} failed: {clean(report.failures[0])}"
-    return said
-
-
-class _Sidecar:
-    """A store beside a file, created by the first put."""
-
-    def __init__(self, path: Path, stack: ExitStack) -> None:
-        self._path = path
-        self._stack = stack
-        self._store: OpenStore | None = None
-
-    def put(self, entries: Mapping[str, Any]) -> None:
-        """Keep *entries*; creates the file if necessary."""
-        self._open().put(entries)
-
-    def get(self, keys: Iterable[str]) -> dict[str, Any]:
-        """Return what is known, which is nothing while there is no file."""
-        if self._store is None and not self._path.exists():
-            return {}
-        return self._open().get(keys)
-
-    def _open(self) -> OpenStore:
-        if self._store is None:
-            self._store = self._stack.enter_context(open_store(self._path))
-        return self._store
-
-
-def _inherit(document: Document, source: str, target: str) -> None:
-    """Copy the known originals of *source* into a store: its stand-ins may be folded again."""
-    known = sidecar_of(source)
-    if document.verbatim is not None:
-        with open_store(target) as store:
-            scope_store(store, document).put(embedded_entries(document))
-    elif source != STDIO and known.exists() and not is_same_file(target, str(known)):
-        if is_file(target):
-            copy_entries(known.absolute(), Path(target).absolute())
-        else:
-            with open_store(known, read_only=True) as old, open_store(target) as new:
-                copy_store(old, new)
+        words += f"; {len(report.failures):,} failed: {clean(report.failures[0])}"
+    return words
 
 
 @contextmanager
-def _locating_nesting_errors(document: Document) -> Iterator[None]:
+def _locating_nesting(document: Document) -> Iterator[None]:
     """Add to an error which line is nested too deeply, and where its originals could be kept."""
     try:
         yield
@@ -250,16 +190,78 @@ def _is_storable(wire: Any) -> bool:
     return True
 
 
-def _embed_originals(document: Document, path: str, store_path: str | None) -> Document:
-    """Return *document* with the originals of its stand-ins embedded, wherever they are now.
+_UNCOMPRESS = """\b
+Examples:
+  refold uncompress small.jsonl -o chat.jsonl
+  refold uncompress small.json --store all.db --conversation ann > chat.json
+  refold uncompress small.jsonl --json | jq .missing_ids
 
-    A store that does not exist yet is not searched.
-    """
-    known = None if store_path is None or is_missing(store_path) else store_path
+\b
+Originals come from --store STORE, or from the document itself (as written by
+compress --json), or from FILE.refold.db, under the name that compress was
+given with --conversation, if any."""
+
+
+@click.command("uncompress", epilog=_UNCOMPRESS)
+@file_argument
+@out_option
+@known_option
+@conversation_option
+@click.option(
+    "--json", "as_json", is_flag=True, help="Write messages and figures as one JSON object."
+)
+@quiet_option
+def uncompress_command(
+    *,
+    file: str,
+    out: str | None,
+    store: str | None,
+    conversation: str | None,
+    as_json: bool,
+    quiet: bool,
+) -> int:
+    """Unfold a file to the bytes it had before it was folded."""
+    check_out(out, store)
+    document = read_document(file, conversation, quiet=quiet)
     with ExitStack() as stack:
-        found = find_known(document, path, known, stack)
-        if found is None or isinstance(found, Mapping):
-            return document
-        reader = ReadOnlyStore(scope_store(found, document))
-        unfold_file(document, reader)
-    return replace(document, verbatim={**(document.verbatim or {}), **reader.found})
+        known = find_known(document, file, store, stack)
+        if known is None and any(
+            may_be_folded(w) for w in document.messages if isinstance(w, dict)
+        ):
+            beside = f"there is no {str(sidecar_of(file))!r}"
+            raise StoreError(
+                f"no originals for {document.name}: "
+                f"{'standard input has none with it' if file == STDIO else beside}; "
+                "name their store with --store STORE, or unfold a document that was written with "
+                "compress --json"
+            )
+        with working("unfolding", chars=len(document.text()), quiet=quiet):
+            unfolded = unfold_file(document, scoped_store(known or MemoryStore(), document))
+    text = unfolded.document.text()
+    if as_json:
+        text = dump_line(
+            {
+                "messages": unfolded.document.messages,
+                "messages_expanded": unfolded.expanded,
+                "missing_ids": list(unfolded.missing),
+            }
+        )
+    write_text(text, out, file)
+    if unfolded.missing:
+        ids = "".join(f"\n  {clean(id_)}" for id_ in unfolded.missing)
+        say(f"refold: {len(unfolded.missing)} originals are missing; their summaries stay:{ids}")
+        return MISSING
+    # With a sidecar of its own, a file cannot be confused with another: such texts may be genuine.
+    if unfolded.unknown and (store is not None or not unfolded.expanded):
+        where = "what was kept with it" if store is None else repr(without_secrets(store))
+        count = count_of(unfolded.unknown, unfolded.unknown)
+        say(
+            f"refold: {count} may be folded, but {where} has no record of it: another store, "
+            f"another --conversation, or one that needs {KEYS}?"
+        )
+        is_expected = store is not None or conversation is not None
+        return MISSING if is_expected and not unfolded.expanded else 0
+    total = len(unfolded.document.items)
+    done = f"{unfolded.expanded:,} unfolded" if unfolded.expanded else "nothing to unfold"
+    say(f"{count_of(total, total)} · {done}", quiet=quiet)
+    return 0

@@ -1,32 +1,52 @@
-"""A conversation file cut into records, with every byte around them kept.
+"""A conversation file as records with every byte around them: read, spelled again, and written.
 
-A fold in one file, as `compress --json` writes it, is read and written here, too: an envelope.
+One way in for all commands: a JSON list, an object with the messages, JSON lines, session files,
+what `compress --json` writes; plain, `.gz` or `.zst`, from a file or from standard input.
 """
 
 from __future__ import annotations
 
+import gzip
 import json
+import os
 import re
+import stat
+import sys
+import zlib
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from json import JSONDecodeError
+from pathlib import Path
 from typing import Any, Final
 
-from refold.errors import FormatError
-from refold.messages.formats.base import CONVERSATION_KEYS
-from refold.messages.json_style import Style, detect_style, says
-from refold.result import Compression
+import click
 
-BLANKS: Final = " \t\r\n"
-_SPACE: Final = re.compile(r"[ \t\r\n]*")
+from refold.checks import need
+from refold.cli.terminal import working
+from refold.errors import FormatError, MessageError, OutputError
+from refold.messages.formats.base import CONVERSATION_KEYS
+from refold.messages.json_style import Style, detect_style
+from refold.messages.wire import digest
+from refold.private_files import OWNER_ONLY, replacing
+
+STDIO: Final = "-"
+_SQLITE: Final = b"SQLite format 3\0"
+"""The first bytes of every SQLite file."""
+_GZIP: Final = b"\x1f\x8b"
+_ZSTD: Final = b"\x28\xb5\x2f\xfd"
+_BLANKS: Final = " \t\r\n"
+_BETWEEN: Final = re.compile(r"[ \t\r\n,:]*")
+"""What stands between two values of a list or object that is known to be valid."""
 _DECODER: Final = json.JSONDecoder()
 _EXPECTED: Final = (
     'expected messages such as {"role": "user", "content": "…"}: '
     'a JSON list, an object with "messages", or JSON lines'
 )
-_NO_KEY: Final = "Expecting property name enclosed in double quotes"
-_FOUND_CHARS: Final = 40
+_QUOTED_CHARS: Final = 40
 """How many characters an error quotes where it expected JSON: it must fit on a line."""
+_INDEX: Final = re.compile(r"messages\[(\d+)\]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,11 +66,15 @@ class Document:
 
     name: str
     items: tuple[Item, ...] = ()
-    head: str = ""
-    tail: str = ""
-    gap: str = "\n"
+    head: str = "[\n  "
+    tail: str = "\n]\n"
+    gap: str = ",\n  "
     """The usual text between two records."""
-    style: Style = field(default_factory=Style)
+    style: Style = field(
+        default_factory=lambda: Style(
+            item_separator=",", indent="  ", newline="\n  ", ascii_only=False
+        )
+    )
     verbatim: Mapping[str, Any] | None = None
     """Originals that came in the same file (what `compress --json` writes)."""
     conversation: str | None = None
@@ -66,22 +90,85 @@ class Document:
         body = "".join(item.raw + item.gap for item in self.items)
         return f"{self.head}{body}{self.tail}"
 
-    def with_items(self, items: Sequence[Item]) -> Document:
-        """Return the same file with other records."""
-        return replace(self, items=tuple(items))
+
+# reading
 
 
-@dataclass(frozen=True, slots=True)
-class _Span:
-    start: int
-    end: int
-    value: Any
+def read_document(path: str, conversation: str | None = None, *, quiet: bool = False) -> Document:
+    """Read a *conversation* in any known shape; `-` is standard input."""
+    name = "standard input" if path == STDIO else path
+    data = _read_bytes(path, name)
+    with working("reading", chars=len(data), quiet=quiet):
+        document = _parse(_unpack(data, name), name)
+    return replace(document, conversation=conversation)
+
+
+def _parse(data: bytes, name: str) -> Document:
+    if data.startswith(_SQLITE):
+        raise FormatError("it is a store of originals; name the file that was folded", name)
+    if data.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
+        raise FormatError("it is UTF-16, as PowerShell writes it; convert the file to UTF-8", name)
+    try:
+        text = data.decode()
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        byte = f"byte 0x{data[error.start]:02x} at offset {error.start}"
+        problem = f"not UTF-8 text: {byte}; convert the file to UTF-8"
+        raise FormatError(problem, f"{name}, line {line}") from error
+    return parse_document(text, name)
+
+
+def _read_bytes(path: str, name: str) -> bytes:
+    if not path:
+        raise FormatError("the name of the file is empty")
+    try:
+        return sys.stdin.buffer.read() if path == STDIO else Path(path).read_bytes()
+    except FileNotFoundError as error:
+        raise FormatError("no such file", name) from error
+    except IsADirectoryError as error:
+        raise FormatError("it is a directory; name a file in it", name) from error
+    except (OSError, ValueError) as error:
+        raise FormatError(f"cannot be read: {_why(error)}", name) from error
+
+
+def _unpack(data: bytes, name: str) -> bytes:
+    """Return *data*, unpacked if it was packed by gzip or zstd."""
+    try:
+        if data.startswith(_GZIP):
+            return gzip.decompress(data)
+        if data.startswith(_ZSTD):
+            packed = need("zstandard", "zstd").ZstdDecompressor().decompressobj()
+            return bytes(packed.decompress(data))
+    except (OSError, EOFError, zlib.error) as error:
+        raise FormatError(f"it is packed by gzip and damaged: {error}", name) from error
+    return data
 
 
 def parse_document(text: str, name: str) -> Document:
-    """Read a JSON list, a request that has one, JSON lines, or an envelope."""
+    """Cut a text into its records; raise `FormatError` with the line of what is wrong."""
+    start = len(text) - len(text.lstrip(_BLANKS + "\ufeff"))
+    if start == len(text):
+        raise FormatError(f"the file is empty; {_EXPECTED}", name)
     try:
-        document, others = _parse(text, name)
+        whole, end = _DECODER.raw_decode(text, start)
+        rest = text[end:].strip(_BLANKS)
+        if isinstance(whole, dict):
+            key = next((k for k in CONVERSATION_KEYS if type(whole.get(k)) is list), None)
+            is_record = "role" in whole or "type" in whole or "parts" in whole
+            if rest or (is_record and key is None):
+                return _document(text, name, *_cut(text, start), is_lines=True)
+            if key is None:
+                keys = ", ".join(sorted(whole)[:8]) or "no keys at all"
+                problem = f'the JSON object has no "messages" list (it has {keys})'
+                raise FormatError(f"{problem}; {_EXPECTED}", name)
+            document = _document(text, name, *_cut(text, _find_list(text, start, key)))
+            is_envelope = isinstance(whole.get("verbatim"), Mapping) and "compression" in whole
+            return _open_envelope(document, whole["verbatim"]) if is_envelope else document
+        if rest:
+            raise JSONDecodeError("Extra data", text, text.index(rest, end))
+        if not isinstance(whole, list):
+            raise FormatError(f"this is no conversation; {_EXPECTED}", f"{name}, line 1")
+        return _document(text, name, *_cut(text, start + 1))
     except JSONDecodeError as error:
         place = f"{name}, line {error.lineno}, column {error.colno}"
         raise FormatError(_complaint(text, error), place) from error
@@ -91,248 +178,234 @@ def parse_document(text: str, name: str) -> Document:
         if isinstance(error, FormatError):
             raise
         raise FormatError(f"the JSON cannot be read: {error}", name) from error  # a giant number
-    return _open_envelope(document, others) if _is_envelope(others) else document
 
 
-def _parse(text: str, name: str) -> tuple[Document, Mapping[str, Any]]:
-    """Return the document, and what else an object around its messages has."""
-    start = 1 if text.startswith("\ufeff") else 0
-    start = _skip(text, start)
-    if start == len(text):
-        raise FormatError(f"the file is empty; {_EXPECTED}", name)
-    if text[start] == "[":
-        spans, end = _scan_list(text, start)
-        _check_end(text, end)
-        return _document(text, name, spans, end - 1, lines=False), {}
-    if text[start] == "{" and not _is_lines(text, start):
-        return _parse_object(text, start, name)
-    return _document(text, name, list(_scan_lines(text, start)), len(text), lines=True), {}
+_Span = tuple[int, int, Any]
+"""Where a record begins and ends, and its value."""
 
 
-def _is_lines(text: str, start: int) -> bool:
-    """Return whether the first line is a record, and not an object that is the whole file."""
-    feed = text.find("\n", start)
-    first = text[start : len(text) if feed < 0 else feed].strip(BLANKS)
-    try:
-        value = json.loads(first)
-    except JSONDecodeError:
-        # A broken first line that ends like a record, with more behind it: report it as a line.
-        return first.endswith("}") and text[start + len(first) :].lstrip(BLANKS).startswith("{")
-    if not isinstance(value, dict) or (feed >= 0 and text[feed:].strip(BLANKS)):
-        return True
-    return _is_record(value) and not any(
-        isinstance(value.get(name), list) for name in CONVERSATION_KEYS
-    )
-
-
-def _is_record(value: Mapping[str, Any]) -> bool:
-    """Return whether this is a message or a session record, not an object around them."""
-    return "role" in value or "type" in value or "parts" in value
-
-
-def _parse_object(text: str, start: int, name: str) -> tuple[Document, Mapping[str, Any]]:
-    others: dict[str, Any] = {}
-    found: tuple[list[_Span], int] | None = None
+def _find_list(text: str, start: int, wanted: str) -> int:
+    """Return the place after the bracket of the list that an object has under *wanted*."""
     place = _skip(text, start + 1)
-    while not text.startswith("}", place):
-        key, place = _read_key(text, place)
-        if found is None and key in CONVERSATION_KEYS and text.startswith("[", place):
-            found = _scan_list(text, place)
-            place = found[1]
-        else:
-            others[key], place = _DECODER.raw_decode(text, place)
-        place = _expect(text, _skip(text, place), ",}")
-        if text[place] == ",":
-            place = _skip(text, place + 1)
-            if text.startswith("}", place):
-                raise JSONDecodeError(_NO_KEY, text, place)
-    end = place + 1
-    _check_end(text, end)
-    if found is not None:
-        return _document(text, name, found[0], found[1] - 1, lines=False), others
-    if _is_record(others):
-        return _document(text, name, [_Span(start, end, others)], end, lines=True), {}
-    keys = ", ".join(sorted(others)[:8]) or "no keys at all"
-    raise FormatError(f'the JSON object has no "messages" list (it has {keys}); {_EXPECTED}', name)
-
-
-def _read_key(text: str, place: int) -> tuple[str, int]:
-    """Read the key of a member; return it and the position of its value."""
-    if not text.startswith('"', place):
-        raise JSONDecodeError(_NO_KEY, text, place)
-    key, place = _DECODER.raw_decode(text, place)
-    return key, _skip(text, _expect(text, _skip(text, place), ":") + 1)
-
-
-def _scan_list(text: str, start: int) -> tuple[list[_Span], int]:
-    """Return the elements of the list at *start*, and the position after its bracket."""
-    spans: list[_Span] = []
-    place = _skip(text, start + 1)
-    if text[place : place + 1] == "]":
-        return spans, place + 1
     while True:
+        key, place = _DECODER.raw_decode(text, place)
+        place = _skip(text, place)
+        if key == wanted and text[place] == "[":
+            return place + 1
+        _, place = _DECODER.raw_decode(text, place)
+        place = _skip(text, place)
+
+
+def _cut(text: str, start: int) -> tuple[list[_Span], int]:
+    """Return the values from *start* on, of a list or one after the other, and where they end."""
+    spans: list[_Span] = []
+    place = _skip(text, start)
+    while place < len(text) and text[place] != "]":
         value, end = _DECODER.raw_decode(text, place)
-        spans.append(_Span(place, end, value))
-        place = _expect(text, _skip(text, end), ",]")
-        if text[place] == "]":
-            return spans, place + 1
-        place = _skip(text, place + 1)
+        spans.append((place, end, value))
+        place = _skip(text, end)
+    return spans, place
 
 
-def _scan_lines(text: str, start: int) -> Iterator[_Span]:
-    """Yield the record of each line that is not blank; only a line feed ends a line."""
-    place = start
-    while place < len(text):
-        feed = text.find("\n", place)
-        stop = len(text) if feed < 0 else feed
-        line = text[place:stop]
-        begin = place + len(line) - len(line.lstrip(BLANKS))
-        end = place + len(line.rstrip(BLANKS))
-        if begin < end:
-            try:
-                value = json.loads(text[begin:end])
-            except JSONDecodeError as error:
-                raise JSONDecodeError(error.msg, text, begin + error.pos) from error
-            yield _Span(begin, end, value)
-        place = stop + 1
+def _skip(text: str, place: int) -> int:
+    blanks = _BETWEEN.match(text, place)
+    return blanks.end() if blanks else place
 
 
-def _document(text: str, name: str, spans: list[_Span], end: int, *, lines: bool) -> Document:
-    """Cut *text* at the boundaries of its records; *end* is where the list of them ends."""
-    stops = [span.start for span in spans[1:]] + [end if lines else spans[-1].end] if spans else []
-    items = []
-    line, counted = 1, 0
-    for span, stop in zip(spans, stops, strict=True):
-        line += text.count("\n", counted, span.start)
-        counted = span.start
-        raw, gap = text[span.start : span.end], text[span.end : stop]
-        items.append(Item(raw=raw, wire=span.value, gap=gap, line=line))
-    style = detect_style(((item.raw, item.wire) for item in items), ascii_only=_is_ascii(text))
-    usual = items[0].gap if len(items) > 1 else ("\n" if lines else ", ")
+def _document(
+    text: str, name: str, spans: list[_Span], end: int, *, is_lines: bool = False
+) -> Document:
+    """Cut *text* at the boundaries of its records; *end* is where they all end."""
+    items = _items(text, spans, end if is_lines or not spans else spans[-1][1])
+    ascii_only = text.removeprefix("\ufeff").isascii()
+    usual = items[0].gap if len(items) > 1 else ("\n" if is_lines else ", ")
     return Document(
         name=name,
         items=tuple(items),
-        head=text[: spans[0].start if spans else end],
-        tail=text[stops[-1] if spans else end :],
+        head=text[: spans[0][0] if spans else end],
+        tail="" if is_lines else text[spans[-1][1] if spans else end :],
         gap=usual,
-        style=style,
+        style=detect_style(((item.raw, item.wire) for item in items), ascii_only=ascii_only),
     )
 
 
-def _is_ascii(text: str) -> bool:
-    return text.isascii() or text.removeprefix("\ufeff").isascii()
+def _items(text: str, spans: Sequence[_Span], end: int) -> list[Item]:
+    starts = [begin for begin, _, _ in spans]
+    items, line, counted = list[Item](), 1, 0
+    for (begin, stop, wire), after in zip(spans, [*starts[1:], end], strict=False):
+        line += text.count("\n", counted, begin)
+        counted = begin
+        items.append(Item(raw=text[begin:stop], wire=wire, gap=text[stop:after], line=line))
+    return items
 
 
 def _complaint(text: str, error: JSONDecodeError) -> str:
     """Describe a JSON error; where not even the beginning is JSON, say what is expected."""
-    line = text[error.pos : error.pos + _FOUND_CHARS].partition("\n")[0].rstrip(BLANKS)
-    found = repr(line) if line else "the end of the line"
-    if not text[: error.pos].strip(BLANKS + "\ufeff[{"):
-        return f"this is no JSON: found {found}; {_EXPECTED}"
-    return f"broken JSON: {error.msg.removesuffix(' at')} at {found}"
+    line = text[error.pos : error.pos + _QUOTED_CHARS].partition("\n")[0].rstrip(_BLANKS)
+    there = repr(line) if line else "the end of the line"
+    if not text[: error.pos].strip(_BLANKS + "\ufeff[{"):
+        return f"this is not JSON: found {there}; {_EXPECTED}"
+    return f"broken JSON: {error.msg.removesuffix(' at')} at {there}"
 
 
-def _skip(text: str, place: int) -> int:
-    found = _SPACE.match(text, place)
-    return found.end() if found else place
+@contextmanager
+def locating_errors(document: Document) -> Iterator[None]:
+    """Add the file and the line to errors about a message."""
+    try:
+        yield
+    except MessageError as error:
+        index = _INDEX.match(error.place)
+        line = document.items[int(index[1])].line if index else 0
+        where = f"{document.name}, line {line}" if line else document.name
+        raise FormatError(str(error), where) from error
 
 
-def _expect(text: str, place: int, marks: str) -> int:
-    """Return *place* if one of *marks* is there, else raise."""
-    if place >= len(text) or text[place] not in marks:
-        raise JSONDecodeError(f"Expecting '{marks[0]}' delimiter", text, place)
-    return place
+# spelling
 
 
-def _check_end(text: str, place: int) -> None:
-    place = _skip(text, place)
-    if place != len(text):
-        raise JSONDecodeError("Extra data", text, place)
+def note_spelling(document: Document, count: int) -> dict[str, Any]:
+    """Return what brings back how a file spells its first *count* records.
+
+    That is its style, or their text if they are not all spelled in it.
+    """
+    items = document.items[:count]
+    plain = spell([item.wire for item in items], document.style, document.gap)
+    text = "".join(item.raw + item.gap for item in items).removesuffix(items[-1].gap)
+    if "".join(item.raw + item.gap for item in plain).removesuffix(document.gap) == text:
+        return {"style": document.style.to_wire(), "gap": document.gap, "count": count}
+    return {"text": text, "count": count}
+
+
+def spell_as_noted(wires: Sequence[Any], note: object, document: Document) -> list[Item]:
+    """Spell records as `note_spelling` has noted; else in the usual way of *document*."""
+    match note:
+        case {"text": str() as text, "count": int() as count} if count == len(wires):
+            items = _items(text, *_cut(text, 0))
+            if digest([item.wire for item in items]) == digest(list(wires)):
+                return items
+        case {"style": style, "gap": str() as gap}:
+            return spell(wires, Style.from_wire(style), gap)
+    return spell(wires, document.style, document.gap)
+
+
+def spell(wires: Sequence[Any], style: Style, gap: str) -> list[Item]:
+    """Spell records in a *style*, with the same *gap* after each."""
+    return [Item(raw=style.dump(wire), wire=wire, gap=gap) for wire in wires]
 
 
 _FILE_KEY: Final = "refold:file"
-"""The key under `verbatim` for the layout of the original file, so that it can be restored."""
-
-_LIST: Final = Document(
-    name="",
-    head="[\n  ",
-    tail="\n]\n",
-    gap=",\n  ",
-    style=Style(item_separator=",", indent="  ", newline="\n  ", ascii_only=False),
-)
-"""How messages are written when the layout of their file is unknown."""
+"""The key under `verbatim` for the text around the messages of the file, and their spelling."""
 
 
-def _is_envelope(others: Mapping[str, Any]) -> bool:
-    """Return whether an object with `messages` and these other keys is an envelope."""
-    return isinstance(others.get("verbatim"), Mapping) and "compression" in others
-
-
-def _open_envelope(document: Document, others: Mapping[str, Any]) -> Document:
-    """Return the folded file inside an envelope, with its originals."""
-    verbatim = dict(others["verbatim"])
-    noted = verbatim.pop(_FILE_KEY, None)
-    layout: Mapping[str, Any] = noted if isinstance(noted, Mapping) else {}
-    shell = replace(_read_shell(layout), name=document.name, verbatim=verbatim)
-    return shell.with_items(_items(document, shell, layout))
-
-
-def dump_envelope(document: Document, verbatim: Mapping[str, Any], compression: Compression) -> str:
+def dump_envelope(document: Document, verbatim: Mapping[str, Any], figures: Any) -> str:
     """Serialize a folded file, its originals and the figures as one line of JSON."""
-    body = {
-        "messages": document.messages,
-        "verbatim": {**verbatim, _FILE_KEY: _layout(document)},
-        "compression": compression.to_dict(),
-    }
-    return Style(ascii_only=False).dump(body) + "\n"
+    noted = note_spelling(document, len(document.items)) if document.items else {}
+    around = {name: getattr(document, name) for name in ("head", "tail", "gap")}
+    last = document.items[-1].gap if document.items else ""
+    file = {**noted, **around, "style": document.style.to_wire(), "last": last}
+    messages, originals = document.messages, {**verbatim, _FILE_KEY: file}
+    return dump_line({"messages": messages, "verbatim": originals, "compression": figures})
 
 
-def _layout(document: Document) -> dict[str, Any]:
-    """Record what the messages do not show: the style of the file, and the exceptions to it."""
-    exceptions = {}
-    for index, item in enumerate(document.items):
-        raw = None if document.style.dump(item.wire) == item.raw else item.raw
-        if raw is not None or item.gap != document.gap:
-            exceptions[str(index)] = [raw, item.gap]
-    return {
-        "head": document.head,
-        "tail": document.tail,
-        "gap": document.gap,
-        "style": document.style.to_wire(),
-        "count": len(document.items),
-        "items": exceptions,
-    }
+def dump_line(value: object) -> str:
+    """Serialize *value* as one line of JSON."""
+    return Style(ascii_only=False).dump(value) + "\n"
 
 
-def _read_shell(layout: Mapping[str, Any]) -> Document:
-    texts = {name: layout.get(name) for name in ("head", "tail", "gap")}
-    if not all(isinstance(text, str) for text in texts.values()):
-        return _LIST
-    return Document(name="", style=Style.from_wire(layout.get("style")), **texts)  # type: ignore[arg-type]
+def _open_envelope(document: Document, verbatim: Mapping[str, Any]) -> Document:
+    """Return the folded file inside an envelope, with its originals."""
+    originals = dict(verbatim)
+    file = originals.pop(_FILE_KEY, None)
+    shell, last = Document(name=document.name, verbatim=originals), ""
+    match file:
+        case {"head": str(), "tail": str(), "gap": str(), "last": str() as last, "style": style}:
+            around = {name: file[name] for name in ("head", "tail", "gap")}
+            shell = replace(shell, style=Style.from_wire(style), **around)
+    items = spell_as_noted(document.messages, file, shell)
+    if items:
+        items[-1] = replace(items[-1], gap=last)
+    return replace(shell, items=tuple(items))
 
 
-def _items(document: Document, shell: Document, layout: Mapping[str, Any]) -> list[Item]:
-    """Spell each message as in its file, or in that file's style if it was changed."""
-    exceptions, count = layout.get("items"), layout.get("count")
-    known = exceptions if isinstance(exceptions, Mapping) else {}
-    is_whole = count == len(document.items)
-    items = []
-    for index, item in enumerate(document.items):
-        raw, gap = _exception(known, str(index))
-        if raw is None or not says(raw, item.wire):
-            raw = shell.style.dump(item.wire)
-        if not is_whole:
-            gap = None  # messages came or went: only the usual gap is safe
-        items.append(replace(item, raw=raw, gap=shell.gap if gap is None else gap))
-    if items and not is_whole:
-        _, last = _exception(known, str(count - 1)) if isinstance(count, int) else (None, "")
-        items[-1] = replace(items[-1], gap=shell.gap if last is None else last)
-    return items
+# writing
 
 
-def _exception(known: Mapping[str, Any], index: str) -> tuple[str | None, str | None]:
-    match known.get(index):
-        case [str() | None as raw, str() as gap]:
-            return raw, gap
-        case _:
-            return None, None
+def check_out(out: str | None, store: str | None) -> None:
+    """Refuse to write a result over a directory or a store, before anything is read or stored."""
+    if out is None:
+        return
+    path = Path(out)
+    if not out:
+        raise OutputError("cannot write the result: the name of OUT is empty")
+    if path.is_dir():
+        raise OutputError(f"cannot write {out!r}: it is a directory; name a file in it")
+    is_named = store is not None and path.resolve() == Path(store).resolve()
+    if is_named or (path.is_file() and _begins_as_store(path)):
+        raise click.UsageError(
+            f"-o {out!r} names a store: the result would take the place of the originals; "
+            "choose another OUT"
+        )
+
+
+def _begins_as_store(path: Path) -> bool:
+    try:
+        with path.open("rb") as file:
+            return file.read(len(_SQLITE)) == _SQLITE
+    except OSError:
+        return False
+
+
+def write_text(text: str, out: str | None, source: str = STDIO) -> None:
+    """Write a result to a file, packed if its name says so, or to standard output.
+
+    The file is readable only by those who can read the *source* that it was made from.
+    """
+    data = text.encode()
+    if out is None or out == STDIO:
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+        return
+    if out.endswith(".gz"):
+        data = gzip.compress(data, mtime=0)
+    elif out.endswith(".zst"):
+        data = need("zstandard", "zstd").ZstdCompressor().compress(data)
+    try:
+        if is_stream(out):
+            Path(out).write_bytes(data)
+            return
+        # Written beside the target, then swapped: readers see the old file or the new one. It gets
+        # at most the permissions of the old one and of its source.
+        path, mode = Path(os.path.realpath(out)), _mode_of(source)
+        if path.exists():
+            before = stat.S_IMODE(path.stat().st_mode)
+            mode = before if mode is None else before & mode
+        with replacing(path, mode=OWNER_ONLY | (mode or 0)) as temporary:
+            temporary.write_bytes(data)
+    except FileNotFoundError as error:
+        raise OutputError(
+            f"cannot write {out!r}: its directory does not exist; create that first"
+        ) from error
+    except (OSError, ValueError) as error:
+        raise OutputError(f"cannot write {out!r}: {_why(error)}") from error
+
+
+def is_stream(path: str) -> bool:
+    """Return whether *path* names a device or a pipe, which cannot be replaced atomically."""
+    try:
+        mode = Path(path).stat().st_mode  # follows `/dev/stdout` where no path leads
+    except (OSError, ValueError):
+        return False
+    return not stat.S_ISREG(mode) and not stat.S_ISDIR(mode)
+
+
+def _mode_of(source: str) -> int | None:
+    """Return the permissions of a file; `None` for a pipe, which has none that matter."""
+    try:
+        status = os.fstat(sys.stdin.fileno()) if source == STDIO else Path(source).stat()
+    except (OSError, ValueError):  # ValueError: stdin was replaced by another object
+        return None
+    return status.st_mode & 0o666 if stat.S_ISREG(status.st_mode) else None
+
+
+def _why(error: OSError | ValueError) -> str:
+    return getattr(error, "strerror", None) or str(error)

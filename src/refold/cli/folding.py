@@ -1,44 +1,60 @@
-"""Fold and unfold whole files: the library folds the messages, this keeps the bytes around them."""
+"""Fold and unfold files: the library folds the messages, this keeps their spelling and originals.
+
+There is one way to fold for all commands. Originals are in `--store`, in the file itself (as
+`compress --json` writes it) or in FILE.refold.db beside it.
+"""
 
 from __future__ import annotations
 
 import hashlib
-import re
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from itertools import islice
+from pathlib import Path
 from typing import Any, Final
 
 from refold.api import find_source
-from refold.cli.document import Document, Item
+from refold.cli.document import (
+    STDIO,
+    Document,
+    Item,
+    locating_errors,
+    note_spelling,
+    spell,
+    spell_as_noted,
+)
 from refold.cli.terminal import Progress
-from refold.engine import Engine, scoped
-from refold.errors import FormatError, MessageError, StoreError
+from refold.engine import Engine
+from refold.errors import StoreError
 from refold.llm.ask import run
-from refold.messages.formats import check_list
-from refold.messages.json_style import Style, says
-from refold.messages.provenance import foreign_ids
+from refold.messages.foreign import foreign_ids
+from refold.messages.formats import check_list, load
+from refold.messages.manifest import RECORD_PREFIXES, read_said
+from refold.messages.message import Message
 from refold.messages.restore import restore
-from refold.messages.said import read_said
+from refold.messages.wire import digest
 from refold.options import Options
+from refold.report.story import Row, make_rows
 from refold.report.turns import align
 from refold.result import Result
-from refold.stores import Store
+from refold.stores import MemoryStore, Store
+from refold.stores.base import OpenStore
+from refold.stores.opening import is_missing, open_store
+from refold.stores.scope import scoped
 
 LINES_PREFIX: Final = "refold:lines:"
-"""The prefix of the keys for the exact spelling of folded records: a hash of all the text up to
-their stand-in."""
-
-_INDEX: Final = re.compile(r"messages\[(\d+)\]")
-
-Originals = Store | Mapping[str, Any]
+"""The prefix of the keys for the exact spelling of a file: a hash of the text up to its last
+stand-in."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoldedFile:
-    """A folded file, and the library's result."""
+    """A file, its fold, and the library's result; what every command shows is read from here."""
 
+    source: Document
     document: Document
+    options: Options
     result: Result
     places: tuple[range, ...]
     """The records of the original file that each new record stands for."""
@@ -47,22 +63,28 @@ class FoldedFile:
     turns: tuple[int, int]
     """How many messages the file had and has, without the notes in a session file."""
 
-    @property
-    def is_changed(self) -> bool:
-        """Whether anything was folded at all."""
-        return bool(self.spellings)
+    def loaded(self) -> tuple[Sequence[Message], Sequence[Message]]:
+        """Return the messages before and after the fold, as the library reads them."""
+        name = self.options.format
+        before = load(self.source.messages, format_name=name)
+        return before, load(self.document.messages, format_name=name) if before else ()
+
+    def rows(self) -> Iterator[Row]:
+        """Yield one row per text, in the order of the conversation; the fold must have a trace."""
+        for row in make_rows(*self.loaded(), self.places, self.result.decisions):
+            yield replace(row, line=self.source.items[row.index].line)
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class UnfoldedFile:
-    """A file that is being unfolded, and the originals that were missing."""
+    """A file that was unfolded, and the originals that were missing."""
 
     document: Document
-    expanded: int = 0
-    missing: list[str] = field(default_factory=list[str])
-    in_vain: int = 0
+    expanded: int
+    missing: Sequence[str]
+    unknown: int
     """How many records look like stand-ins but are not known."""
-    places: tuple[int, ...] = ()
+    places: Sequence[int]
     """For each record, the place of the one that it is, or that stood for it."""
 
 
@@ -82,161 +104,130 @@ def fold_file(
         engine = Engine(
             options, store=store, conversation=document.conversation, summarizer=summarizer
         )
-        result, is_turn = _fold(document.messages, engine, progress or Progress())
-    before = _records_behind(document, store)
-    items: list[Item] = []
-    places: list[range] = []
-    folded: dict[str, tuple[Item, ...]] = {}
-    turns_after = 0
-    chain = _Chain()
+        job = engine.begin(document.messages)
+        if progress is not None:
+            looks = 2 * len({part.text for message in job.messages for part in message.parts})
+            progress.share = lambda: min(1.0, job.text_cache.looks / max(1, looks))
+        result = engine.finish(job, run(engine.flow(job), engine.asker, job.tally))
+    is_turn = [message.is_turn for message in job.messages]
+    items, places, last = list[Item](), list[range](), -1
     for place, wire in align(document.messages, result):
-        sources = document.items[place.start : place.stop]
-        is_kept = wire is sources[0].wire
-        behind = tuple(item for number in place for item in before[number])
-        raw = sources[0].raw if is_kept else document.style.dump(wire)
-        key = chain.add(raw)
-        items.append(Item(raw=raw, wire=wire, gap=sources[-1].gap))
+        first, end = document.items[place.start], document.items[place.stop - 1]
+        if wire is first.wire:
+            items.append(replace(first, gap=end.gap))
+        else:
+            last = len(items)
+            items.append(Item(raw=document.style.dump(wire), wire=wire, gap=end.gap))
         places.append(place)
-        turns_after += any(is_turn[place.start : place.stop])
-        if not is_kept or behind != (sources[0],):
-            folded[key] = behind
+    folded = replace(document, items=tuple(items))
     return FoldedFile(
-        document=document.with_items(items),
+        source=document,
+        document=folded,
+        options=options,
         result=result,
         places=tuple(places),
-        spellings=_keep_spellings(folded, document, scope_store(store, document)),
-        turns=(sum(is_turn), turns_after),
+        spellings=_keep_spelling(document, folded, places, last, store) if last >= 0 else {},
+        turns=(sum(is_turn), sum(any(is_turn[p.start : p.stop]) for p in places)),
     )
 
 
-def _fold(
-    messages: Sequence[Mapping[str, Any]], engine: Engine, progress: Progress
-) -> tuple[Result, list[bool]]:
-    """Return the result, and for each record whether it is a message or only a note."""
-    job = engine.begin(messages)
-    looks = 2 * len({part.text for message in job.messages for part in message.parts})
-    progress.share = lambda: min(1, job.text_cache.looks / max(1, looks))
-    result = engine.finish(job, run(engine.flow(job), engine.asker, job.tally))
-    return result, [message.is_turn for message in job.messages]
-
-
-def scope_store(store: Store, document: Document) -> Store:
-    """Return the part of *store* with the originals of *document*."""
-    return scoped(store, document.conversation)
-
-
-class _Chain:
-    """Makes keys for positions in a file from all records before: several files share a store."""
-
-    def __init__(self) -> None:
-        self._hash = hashlib.blake2b(digest_size=20)
-
-    def add(self, raw: str) -> str:
-        """Add the next record; return the key of the position after it."""
-        data = raw.encode()
-        self._hash.update(len(data).to_bytes(8) + data)
-        return LINES_PREFIX + self._hash.hexdigest()
-
-
-def _keep_spellings(
-    folded: Mapping[str, tuple[Item, ...]], document: Document, store: Store
+def _keep_spelling(
+    document: Document, folded: Document, places: Sequence[range], last: int, store: Store
 ) -> dict[str, Any]:
-    """Put the spelling of folded records into *store*, which must not have a different one."""
-    style = document.style
-    spellings = {
-        key: {
-            "style": style.to_wire(),
-            # None where the style of the file reproduces the text.
-            "raw": [None if style.dump(item.wire) == item.raw else item.raw for item in sources],
-            "gaps": [item.gap for item in sources[:-1]],
-        }
-        for key, sources in folded.items()
-    }
-    known = store.get(spellings) if spellings else {}
-    for key, entry in known.items():
-        sources = folded[key]
-        expected = [(item.raw, item.gap) for item in sources]
-        if _spellings_of([item.wire for item in sources], entry, sources[-1].gap) != expected:
-            raise StoreError(
-                "the store already holds this conversation in another spelling (spaces or "
-                "escapes); give this file a store of its own"
-            )
-    if spellings:
-        store.put(spellings)
-    return spellings
+    """Put how the file spelled its records up to the *last* stand-in into *store*.
+
+    Those of an earlier fold are spelled as they were then.
+    """
+    kept = scoped_store(store, document)
+    before = unfold_file(document, kept)
+    count = sum(place < places[last].stop for place in before.places)
+    key = _keys(folded)[last]
+    entry = {key: note_spelling(before.document, count)}
+    if kept.get([key]) not in ({}, entry):
+        raise StoreError(
+            "the store already holds this conversation in another spelling (spaces or "
+            "escapes); give this file a store of its own"
+        )
+    kept.put(entry)
+    return entry
 
 
-def _spellings_of(
-    wires: Sequence[Any], entry: object, last_gap: str
-) -> list[tuple[str, str]] | None:
-    """Return the exact text and gap of each record, if *entry* knows them."""
-    match entry:
-        case {"style": style, "raw": [*raws], "gaps": [*gaps]}:
-            pass
-        case _:
-            return None
-    if len(raws) != len(wires) or len(gaps) != len(wires) - 1:
-        return None
-    spell = Style.from_wire(style)
-    spelled = [
-        raw if isinstance(raw, str) and says(raw, wire) else spell.dump(wire)
-        for raw, wire in zip(raws, wires, strict=True)
-    ]
-    return list(zip(spelled, [*map(str, gaps), last_gap], strict=True))
+def _keys(document: Document) -> list[str]:
+    """Return a key for each record that follows from all records up to it."""
+    so_far, keys = hashlib.blake2b(digest_size=20), list[str]()
+    for item in document.items:
+        data = item.raw.encode()
+        so_far.update(len(data).to_bytes(8) + data)
+        keys.append(LINES_PREFIX + so_far.hexdigest())
+    return keys
 
 
-def unfold_file(document: Document, originals: Originals) -> UnfoldedFile:
+def unfold_file(document: Document, originals: Store | Mapping[str, Any]) -> UnfoldedFile:
     """Put the originals back, spelled as they were, or in the style of their file.
 
     *originals* are those of this conversation.
     """
     with locating_errors(document):
         messages = check_list(document.messages)
-    result = restore(messages, find_source(originals, None), conversation=document.conversation)
-    chain = _Chain()
-    keys = [chain.add(item.raw) for item in document.items]
-    behind: list[list[dict[str, Any]]] = [[] for _ in keys]
+    source = find_source(originals, None)
+    result = restore(messages, source, conversation=document.conversation)
+    sources: list[list[Any]] = [[] for _ in document.items]
     for wire, place in zip(result.messages, result.places, strict=True):
-        behind[place].append(wire)
-    changed = [n for n, wires in enumerate(behind) if wires != [document.items[n].wire]]
-    entries = _look_up(originals, [keys[place] for place in changed])
+        sources[place].append(wire)
+    is_same = [wires == [one.wire] for wires, one in zip(sources, document.items, strict=True)]
+    keys = [] if all(is_same) else _keys(document)
+    wanted = [key for key, same in zip(keys, is_same, strict=False) if not same]
+    notes = source.get(wanted) if wanted else {}
+    last = max((n for n, key in enumerate(keys) if key in notes), default=-1)
+    known = [wire for wires in sources[: last + 1] for wire in wires]
+    spelled = iter(spell_as_noted(known, notes[keys[last]], document) if last >= 0 else ())
     items: list[Item] = []
-    for place, item in enumerate(document.items):
-        same = behind[place] == [item.wire]
-        entry = entries.get(keys[place])
-        items += [item] if same else _respell(behind[place], entry, document, item.gap)
+    for place, (wires, item) in enumerate(zip(sources, document.items, strict=True)):
+        restored = list(islice(spelled, len(wires)))
+        if is_same[place]:
+            restored = [item]
+        elif place > last:
+            restored = spell(wires, document.style, document.gap)
+        items += restored
+        if wires:
+            items[-1] = replace(items[-1], gap=item.gap)
     return UnfoldedFile(
-        document=document.with_items(items),
+        document=replace(document, items=tuple(items)),
         expanded=result.messages_expanded,
         missing=result.missing_ids,
-        in_vain=len(result.unknown),
+        unknown=len(result.unknown),
         places=result.places,
     )
 
 
-def _records_behind(document: Document, store: Store) -> list[tuple[Item, ...]]:
-    """Return for each record of *document* those that it stands for, or itself."""
-    unfolded = unfold_file(document, scope_store(store, document))
-    behind: list[tuple[Item, ...]] = [() for _ in document.items]
-    for item, place in zip(unfolded.document.items, unfolded.places, strict=True):
-        behind[place] = (*behind[place], item)
-    return behind
+# where originals are
 
 
-def _respell(wires: Sequence[Any], entry: object, document: Document, gap: str) -> Iterator[Item]:
-    """Yield records as they were spelled, or in the style of their file."""
-    spelled = _spellings_of(wires, entry, gap)
-    if spelled is None:
-        gaps = [*[document.gap] * (len(wires) - 1), gap]
-        spelled = [(document.style.dump(wire), gap) for wire, gap in zip(wires, gaps, strict=True)]
-    for wire, (raw, after) in zip(wires, spelled, strict=True):
-        yield Item(raw=raw, wire=wire, gap=after)
+class ReadOnlyStore:
+    """Reads from a store and notes what was there; ignores what is put."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self.seen: dict[str, Any] = {}
+
+    def put(self, entries: Mapping[str, Any]) -> None:
+        """Ignore *entries*."""
+
+    def get(self, keys: Iterable[str]) -> dict[str, Any]:
+        """Return what is known."""
+        entries = self._store.get(keys)
+        self.seen.update(entries)
+        return entries
 
 
-def _look_up(originals: Originals, keys: Sequence[str]) -> Mapping[str, Any]:
-    if isinstance(originals, Mapping):
-        return {key: originals[key] for key in keys if key in originals}
-    return originals.get(keys) if keys else {}
+def scoped_store(store: Store, document: Document) -> Store:
+    """Return the part of *store* with the originals of *document*."""
+    return scoped(store, document.conversation)
+
+
+def sidecar_of(path: str) -> Path:
+    """Return the path of the store beside a file."""
+    return Path(f"{path}.refold.db")
 
 
 def may_be_folded(wire: Mapping[str, Any]) -> bool:
@@ -244,13 +235,46 @@ def may_be_folded(wire: Mapping[str, Any]) -> bool:
     return bool(foreign_ids(wire)) or read_said(wire).is_marked
 
 
-@contextmanager
-def locating_errors(document: Document) -> Iterator[None]:
-    """Add the file and the line to errors about a message."""
-    try:
-        yield
-    except MessageError as error:
-        found = _INDEX.match(error.place)
-        line = document.items[int(found[1])].line if found else 0
-        where = f"{document.name}, line {line}" if line else document.name
-        raise FormatError(str(error), where) from error
+def open_embedded(document: Document) -> MemoryStore:
+    """Return a store in memory with the originals that came in the same file."""
+    store = MemoryStore()
+    entries = {
+        key if key.startswith((*RECORD_PREFIXES, LINES_PREFIX)) else digest(value): value
+        for key, value in (document.verbatim or {}).items()
+    }
+    scoped_store(store, document).put(entries)
+    return store
+
+
+def open_known(address: str, stack: ExitStack) -> OpenStore:
+    """Open an existing store to read from it."""
+    if is_missing(address):
+        raise StoreError(f"the store {address!r} does not exist; check the path of --store")
+    return stack.enter_context(open_store(address, read_only=True))
+
+
+def find_known(document: Document, path: str, store: str | None, stack: ExitStack) -> Store | None:
+    """Return where the originals of a file are: --store, else the file itself, else its sidecar."""
+    if store is not None:
+        return open_known(store, stack)
+    if document.verbatim is not None:
+        return open_embedded(document)
+    is_there = path != STDIO and sidecar_of(path).exists()
+    return open_known(str(sidecar_of(path)), stack) if is_there else None
+
+
+def open_for_preview(
+    document: Document, path: str, store: str | None, stack: ExitStack
+) -> ReadOnlyStore:
+    """Return a store with the known originals of a file, to which nothing is written."""
+    return ReadOnlyStore(find_known(document, path, store, stack) or MemoryStore())
+
+
+def carry_over(document: Document, known: Store | None, target: Store) -> dict[str, Any]:
+    """Copy the originals of what is folded in a file already: it may be folded again."""
+    if known is None:
+        return {}
+    reader = ReadOnlyStore(scoped_store(known, document))
+    unfold_file(document, reader)
+    scoped_store(target, document).put(reader.seen)
+    return reader.seen

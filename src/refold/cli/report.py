@@ -8,18 +8,9 @@ from typing import Any, Final
 
 import click
 
-from refold.cli.files import STDIO, check_out, open_for_preview, read_document, write_text
-from refold.cli.folding import locating_errors
-from refold.cli.options import (
-    conversation_option,
-    file_argument,
-    format_option,
-    known_option,
-    make_options,
-    model_option,
-    profile_option,
-    set_option,
-)
+from refold.cli.document import STDIO, check_out, locating_errors, read_document, write_text
+from refold.cli.folding import open_for_preview
+from refold.cli.options import make_options, preview_options
 from refold.cli.terminal import quiet_option, say, working
 from refold.report import render
 
@@ -28,8 +19,7 @@ _SUFFIX: Final = ".report.html"
 _EPILOG = """\b
 Examples:
   refold report session.jsonl
-  refold report session.jsonl -o report.html --model claude-sonnet-5-5
-  refold report chat.jsonl -o - > report.html
+  refold report session.jsonl -o report.html --budget 30%
 
 \b
 The page needs no network and sends nothing anywhere, but it holds the whole
@@ -37,15 +27,9 @@ conversation: anyone who gets it can read everything."""
 
 
 @click.command(epilog=_EPILOG)
-@file_argument
+@preview_options
 @click.option("-o", "--output", "out", metavar="OUT", help=f"Write here instead of FILE{_SUFFIX}.")
 @click.option("--title", metavar="TEXT", help="The title of the page; the name of FILE by default.")
-@profile_option
-@format_option
-@set_option
-@model_option
-@known_option
-@conversation_option
 @quiet_option
 def command(
     *,
@@ -62,7 +46,7 @@ def command(
     if out is None:
         out = STDIO if file == STDIO else f"{Path(file).name}{_SUFFIX}"
     check_out(None if out == STDIO else out, store)
-    document = read_document(file, conversation)
+    document = read_document(file, conversation, quiet=quiet)
     title = title or ("Conversation" if file == STDIO else Path(file).name)
     with ExitStack() as stack, working("folding", chars=len(document.text()), quiet=quiet):
         known = open_for_preview(document, file, store, stack)

@@ -10,10 +10,11 @@ from typing import Any, Final
 import click
 
 from refold.cli import MISSING
-from refold.cli.files import STDIO, open_for_preview, open_known, read_document, write_text
+from refold.cli.document import STDIO, read_document, write_text
+from refold.cli.folding import open_for_preview, open_known
 from refold.cli.options import conversation_option, known_option, out_option
-from refold.cli.terminal import clean, quiet_option, say
-from refold.tools.retrieve import RetrieveTool, retrieve_tool
+from refold.cli.terminal import clean, quiet_option, say, working
+from refold.tools.retrieve import retrieve_tool
 
 _WHOLE: Final = 10**9 - 1
 """More tokens than any text has."""
@@ -27,7 +28,6 @@ Examples:
   refold retrieve '#kdbfq' small.jsonl
   refold retrieve kdbfq small.jsonl --lines 120-180
   refold retrieve small.jsonl --query 'which tests timed out?'
-  refold retrieve kdbfq --store all.db --conversation ann
 
 \b
 FILE is the folded file that shows the handle. Its originals are in
@@ -43,7 +43,7 @@ originals that fit best are shown."""
 @known_option
 @conversation_option
 @click.option("--lines", metavar="FIRST-LAST", help="Only these lines, such as 120-180.")
-@click.option("--query", metavar="WORDS", help="Search all that was said; give no HANDLE.")
+@click.option("--query", metavar="WORDS", help="Search all originals; give no HANDLE.")
 @out_option
 @quiet_option
 def command(
@@ -57,7 +57,7 @@ def command(
     out: str | None,
     quiet: bool,
 ) -> int:
-    """Fetch the text behind a handle, or search all that was said."""
+    """Fetch the text behind a handle, or search all originals."""
     if query and file:
         raise click.UsageError("give a HANDLE or a --query, not both")
     if query:
@@ -68,12 +68,22 @@ def command(
         raise click.UsageError(
             "name the folded FILE that shows the handle, or the store with --store STORE"
         )
-    asked: dict[str, Any] = {"handle": handle, "lines": lines, "query": query}
-    with ExitStack() as stack:
-        tool = _open_tool(file, store, conversation, stack)
+    wanted: dict[str, Any] = {"handle": handle, "lines": lines, "query": query}
+    with ExitStack() as stack, working("searching", quiet=quiet):
+        if file is None:
+            known = open_known(str(store), stack)
+            tool = retrieve_tool(known, conversation=conversation, max_tokens=_WHOLE)
+        else:
+            document = read_document(file, conversation, quiet=quiet)
+            tool = retrieve_tool(
+                open_for_preview(document, file, store, stack),
+                messages=document.messages,
+                conversation=conversation,
+                max_tokens=_WHOLE,
+            )
         if query:
             tool = replace(tool, max_tokens=_QUERY_TOKENS)
-        answer = tool.call({name: value for name, value in asked.items() if value})
+        answer = tool.call({name: value for name, value in wanted.items() if value})
     if query and "\n" in answer:
         write_text(answer + "\n", out, file or STDIO)
         return 0
@@ -86,18 +96,3 @@ def command(
     if out is None and sys.stdout.isatty() and not text.endswith("\n"):
         click.echo()  # so that the prompt has a line of its own
     return 0
-
-
-def _open_tool(
-    file: str | None, store: str | None, conversation: str | None, stack: ExitStack
-) -> RetrieveTool:
-    """Return the retrieval tool for the handles in a file, or for a store."""
-    if file is None:
-        assert store is not None, "without a file there is a store"
-        shared = open_known(store, stack)
-        return retrieve_tool(shared, conversation=conversation, max_tokens=_WHOLE)
-    document = read_document(file, conversation)
-    found = open_for_preview(document, file, store, stack)
-    return retrieve_tool(
-        found, messages=document.messages, conversation=conversation, max_tokens=_WHOLE
-    )

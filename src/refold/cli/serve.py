@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-from typing import Any
+from collections.abc import Callable
+from functools import partial
+from typing import Any, Final
 
 import click
 
@@ -25,38 +27,78 @@ Every option can also be set in the environment: REFOLD_PORT, REFOLD_STORE, …
 A page with all figures is at the address that is printed."""
 
 
+_OPTIONS: Final = (
+    click.option("--anthropic", "anthropic_url", metavar="URL", help="Where Anthropic's API is."),
+    click.option("--openai", "openai_url", metavar="URL", help="Where OpenAI's API is."),
+    click.option("--gemini", "gemini_url", metavar="URL", help="Where Gemini's API is."),
+    click.option(
+        "--store", metavar="STORE", help="Where originals are kept. [refold.db in the data folder]"
+    ),
+    click.option(
+        "--retrieve",
+        type=click.Choice(["inline", "mcp", "off"]),
+        help="Who answers when the model asks for an original. [inline]",
+    ),
+    click.option(
+        "--profile", type=click.Choice(["standard", "lossless"]), help="How to fold. [standard]"
+    ),
+    click.option(
+        "--budget",
+        "--token-budget",
+        "token_budget",
+        metavar="BUDGET",
+        help="When to fold: auto, careful, tight, a share (30%) or a number of tokens. [auto]",
+    ),
+    click.option(
+        "--exclude-tool",
+        "exclude_tools",
+        metavar="NAME",
+        multiple=True,
+        callback=lambda _context, _option, names: ",".join(names) or None,
+        help="A tool, or a pattern of names, whose results stay as they are; more than once.",
+    ),
+    click.option(
+        "--tool-limit",
+        "tool_limits",
+        metavar="NAME=TOKENS",
+        multiple=True,
+        callback=lambda _context, _option, limits: ",".join(limits) or None,
+        help="The most tokens of a new result of a tool, or of a pattern; more than once.",
+    ),
+    click.option(
+        "--ttl",
+        type=click.Choice(["5m", "1h"]),
+        help="How long caches last that the client asks for without saying.",
+    ),
+    click.option("--fold-ms", type=int, help="Milliseconds that a request may wait. [200]"),
+    click.option(
+        "--show-content",
+        is_flag=True,
+        default=None,
+        help="Let the page show what conversations say; on loopback only.",
+    ),
+    click.option("--workers", type=int, help="Processes that fold. [1]"),
+    click.option("--config", metavar="FILE", help="Settings in TOML; read again at SIGHUP."),
+)
+
+
+def proxy_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options of the proxy, which `serve` and `wrap` have in common."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
 @click.command(epilog=_EPILOG)
 @click.option("--host", help="Address to listen on; any but loopback needs REFOLD_TOKEN.")
 @click.option("--port", type=int, help="Port to listen on; 0 takes a free one. [8787]")
-@click.option("--anthropic", "anthropic_url", metavar="URL", help="Where Anthropic's API is.")
-@click.option("--openai", "openai_url", metavar="URL", help="Where OpenAI's API is.")
-@click.option("--gemini", "gemini_url", metavar="URL", help="Where Gemini's API is.")
-@click.option(
-    "--store", metavar="STORE", help="Where originals are kept. [refold.db in the data folder]"
-)
-@click.option(
-    "--retrieve",
-    type=click.Choice(["inline", "mcp", "off"]),
-    help="Who answers when the model asks for an original. [inline]",
-)
-@click.option(
-    "--profile", type=click.Choice(["standard", "lossless"]), help="How to fold. [standard]"
-)
-@click.option("--token-budget", type=int, help="Most tokens of a conversation. [95% of the window]")
-@click.option("--fold-ms", type=int, help="Milliseconds that folding may delay a request. [200]")
-@click.option(
-    "--show-content",
-    is_flag=True,
-    default=None,
-    help="Let the page show what conversations say; on loopback only.",
-)
-@click.option("--workers", type=int, help="Processes that fold. [1]")
-def command(**given: Any) -> None:
+@proxy_options
+def command(**choices: Any) -> None:
     """Run a proxy that folds what programs send to a provider."""
     from refold.server.proxy.settings import Settings
 
     try:
-        settings = Settings.from_env(os.environ, **given)
+        settings = Settings.from_env(os.environ, **choices)
     except ConfigError as error:
         raise click.UsageError(str(error)) from error
     try:
@@ -75,9 +117,10 @@ def command(**given: Any) -> None:
     handler.addFilter(logging.Filter("refold"))  # others may quote a request, with a key in it
     logging.basicConfig(level=logging.WARNING, format="refold: %(message)s", handlers=[handler])
     try:
-        summary = asyncio.run(serve(settings, click.echo))
+        again = partial(Settings.from_env, os.environ, **choices)
+        summary = asyncio.run(serve(settings, click.echo, again))
     except OSError as error:
         where = f"{settings.host}:{settings.port}"
         reason = os.strerror(error.errno) if error.errno else str(error)
         raise ConfigError(f"cannot listen on {where}: {reason}; choose another --port") from error
-    click.echo(f"refold: {summary}", err=True)
+    click.echo("refold: " + "\n        ".join(summary), err=True)

@@ -1,41 +1,44 @@
-"""`refold watch`: a live table of the sessions of Claude Code and Codex."""
+"""`refold watch`: a live table of the sessions of Claude Code and Codex. Nothing is written."""
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 import click
-from rich.console import Console
-from rich.live import Live
-from rich.table import Table
-from rich.text import Text
 
+from refold.api import Compressor
 from refold.cli.options import make_options, model_option, profile_option, set_option
-from refold.cli.session_files import Figures, Watch
-from refold.cli.terminal import clean, excerpt, make_console, make_table
+from refold.cli.terminal import bar, clean, excerpt, show, table, width, working
+from refold.conversation.models import DEFAULT_REGISTRY, list_prices
+from refold.errors import RefoldError
+from refold.messages.formats import load, recognize
+from refold.options import Options
+from refold.report.turns import make_counter, models_in
+from refold.result import percent_saved
 from refold.server.agents import find_places
 
 _LATEST: Final = 12
 """As many sessions as fit on a terminal of 24 lines with the rest of the table."""
-_FILL_CHARS: Final = 8
-"""The width of the bar that shows how full a window is."""
-_NAME_CHARS: Final = 24
-"""Names of sessions are cut to this, so that the figures have room."""
 _WIDE: Final = 96
 """On a narrower terminal the model, the messages and the bar are left out."""
 _MEDIUM: Final = 74
-"""On a still narrower one, the tokens after a fold too: the share saved says as much."""
+"""On a still narrower one, the tokens after a fold too: the share saved stands for them."""
+_GROWTH: Final = 1.05
+"""How much a session grows before it is folded again; until then, new messages count in full. A
+fold reads the whole session, so this keeps the total work proportional to its length."""
 
 _EPILOG = """\b
 Examples:
   refold watch
-  refold watch ~/.claude/projects/my-project
-  refold watch --once
+  refold watch ~/.claude/projects/my-project --once
   refold watch --set token_budget=50000
 
 \b
@@ -70,17 +73,25 @@ def command(
     *, folder: Path | None, once: bool, latest: int, interval: float, **choices: Any
 ) -> None:
     """Follow sessions as they grow: tokens, costs, possible savings."""
-    options = make_options(format_name=None, **choices)
-    folders = [folder] if folder is not None else default_folders(os.environ)
-    missing = [str(one) for one in folders if not one.exists()]
-    if len(missing) == len(folders):
+    watch = Watch(default_folders(os.environ), make_options(**choices), limit=latest)
+    if folder is not None:
+        watch.folders = [folder]
+    missing = [str(one) for one in watch.folders if not one.exists()]
+    if len(missing) == len(watch.folders):
         raise click.UsageError(f"there is no {' and no '.join(missing)}; name a DIR with sessions")
-    watch = Watch(folders, options, limit=latest)
-    console = make_console()
-    watch.poll()
-    if not once:
-        _follow(watch, console, interval)
-    console.print(draw_table(watch, console.width))
+    with working("reading sessions"):
+        grown = watch.poll()
+    with suppress(KeyboardInterrupt):
+        while not once:
+            if sys.stdout.isatty():
+                click.clear()
+                show(draw_table(watch, width()))
+            else:
+                show(_describe(session) for session in grown)
+                sys.stdout.flush()
+            time.sleep(interval)
+            grown = watch.poll()
+    show(draw_table(watch, width()))
 
 
 def default_folders(environment: Mapping[str, str]) -> list[Path]:
@@ -89,65 +100,150 @@ def default_folders(environment: Mapping[str, str]) -> list[Path]:
     return [places.claude_settings.parent / "projects", places.codex_config.parent / "sessions"]
 
 
-def _follow(watch: Watch, console: Console, interval: float) -> None:
-    """Poll until interrupted; without a terminal, print a line for each session that has grown."""
+@dataclass(slots=True)
+class Session:
+    """A session file and its current figures."""
+
+    path: Path
+    size: int = -1
+    model: str = ""
+    messages: int = 0
+    """Messages since the last compaction, which the model still reads; so are all figures."""
+    tokens: int = 0
+    saved: int = 0
+    """Tokens that the last fold saved."""
+    folded_at: int = 0
+    prompt_tokens: int = 0
+    """The provider's last count, which includes the system prompt and the tools."""
+    window_tokens: int = 0
+
+    @property
+    def tokens_folded(self) -> int:
+        """Tokens that would be left after a fold."""
+        return self.tokens - self.saved
+
+    @property
+    def fill(self) -> float | None:
+        """The share of the window that is full, if it is known."""
+        if not self.window_tokens:
+            return None
+        return max(self.tokens, self.prompt_tokens) / self.window_tokens
+
+    @property
+    def costs_usd(self) -> tuple[float, float] | None:
+        """The cost of sending the conversation once, as it is and folded, without caching."""
+        price = list_prices().find(self.model)
+        if price is None:
+            return None
+        return price.cost_usd(self.tokens), price.cost_usd(self.tokens_folded)
+
+
+class Watch:
+    """The session files in some folders, latest first."""
+
+    def __init__(self, folders: Sequence[Path], options: Options, *, limit: int) -> None:
+        self.folders, self._options, self._limit = folders, options, limit
+        self._count = make_counter(options.model)
+        self._sessions: dict[Path, Session] = {}
+        self.hidden = 0
+        """How many older files are ignored."""
+
+    @property
+    def sessions(self) -> list[Session]:
+        """Each session that has messages, latest first."""
+        return [session for session in self._sessions.values() if session.messages]
+
+    def poll(self) -> list[Session]:
+        """Read the latest files, and return the sessions that have grown."""
+        files = sorted(self._find(), key=lambda pair: pair[0], reverse=True)
+        self.hidden = max(0, len(files) - self._limit)
+        latest = [path for _, path in files[: self._limit]]
+        self._sessions = {path: self._sessions.get(path) or Session(path) for path in latest}
+        grown = []
+        for path, session in list(self._sessions.items()):
+            try:
+                is_grown = self._read(session)
+            except (OSError, RefoldError):  # deleted meanwhile, or not a session file
+                del self._sessions[path]
+                continue
+            if is_grown and session.messages:
+                grown.append(session)
+        return grown
+
+    def _find(self) -> Iterator[tuple[float, Path]]:
+        for folder in self.folders:
+            for path in [folder] if folder.is_file() else folder.rglob("*.jsonl"):
+                with suppress(OSError):  # deleted meanwhile
+                    yield path.stat().st_mtime, path
+
+    def _read(self, session: Session) -> bool:
+        """Read a session that has grown, and fold it if it has grown enough."""
+        size = session.path.stat().st_size
+        if size == session.size:
+            return False
+        data = session.path.read_bytes()
+        whole = data[: data.rfind(b"\n") + 1]
+        is_fresh = session.size > size or session.size < 0
+        records = [record for record in map(_parse, whole.split(b"\n")) if record is not None]
+        session.size = size
+        name = recognize(records).name
+        if name not in ("claude-code", "codex"):
+            return False
+        start = max((n for n, record in enumerate(records) if _is_compaction(record)), default=0)
+        messages = load(records[start:], format_name=name)
+        tokens = sum(map(self._count.message, messages))
+        if is_fresh or tokens < session.tokens:
+            session.saved = session.folded_at = 0  # another file, or it was compacted
+        session.messages = sum(message.is_turn for message in messages)
+        session.tokens = tokens
+        if tokens > session.folded_at * _GROWTH:
+            result = Compressor(self._options, format=name).compress(records[start:])
+            session.saved, session.folded_at = result.tokens_saved, tokens
+        session.model = next(iter(models_in(records)), "")
+        known = DEFAULT_REGISTRY.find(session.model) if session.model else None
+        stated = next(filter(None, map(_stated_window, reversed(records))), 0)
+        session.window_tokens = stated or (known.context_tokens if known is not None else 0)
+        prompts = map(_reported_prompt, reversed(records[start:]))
+        session.prompt_tokens = next(filter(None, prompts), 0)
+        return True
+
+
+def _parse(line: bytes) -> Mapping[str, Any] | None:
+    """Return the record of a line; invalid lines are skipped, as the tools themselves do."""
     try:
-        if not sys.stdout.isatty():
-            grown = watch.figures
-            while True:
-                for figures in grown:
-                    console.print(_describe(figures), soft_wrap=True)
-                sys.stdout.flush()
-                time.sleep(interval)
-                grown = watch.poll()
-        with Live(console=console, auto_refresh=False, transient=True) as live:
-            while True:
-                live.update(draw_table(watch, console.width), refresh=True)
-                time.sleep(interval)
-                watch.poll()
-    except KeyboardInterrupt:
-        return  # the caller prints the table once more
+        record = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return record if isinstance(record, dict) else None
 
 
-def _describe(figures: Figures) -> str:
-    folded = f"{figures.tokens_folded:,} folded ({_saved(figures)})"
-    return f"{name_of(figures.path)}: {figures.tokens:,} tokens, {folded}"
+def _is_compaction(record: Mapping[str, Any]) -> bool:
+    """Return whether the model no longer reads what comes before *record*."""
+    return record.get("isCompactSummary") is True or record.get("type") == "compacted"
 
 
-def draw_table(watch: Watch, width: int) -> Table:
-    """Draw one row per session, and the totals below."""
-    is_wide, is_medium = width >= _WIDE, width >= _MEDIUM
-    table = make_table()
-    table.show_footer = len(watch.figures) > 1
-    sums = _sums(watch.figures)
-    # With too little room, names are cut, but never figures.
-    table.add_column("session", Text("all", style="bold"), overflow="ellipsis")
-    if is_wide:
-        table.add_column("model", no_wrap=True)
-        table.add_column("messages", f"{sums.messages:,}", justify="right")
-    table.add_column("tokens", f"{sums.tokens:,}", justify="right", no_wrap=True)
-    table.add_column("window", justify="right", no_wrap=True)
-    if is_medium:
-        table.add_column("folded", f"{sums.tokens_folded:,}", justify="right", no_wrap=True)
-    table.add_column("saved", _saved(sums), justify="right", no_wrap=True)
-    table.add_column("one request", _all_costs(watch.figures), justify="right", no_wrap=True)
-    for figures in watch.figures:
-        name = Text(excerpt(name_of(figures.path), _NAME_CHARS))
-        wide = (excerpt(figures.model or "?", 20), f"{figures.messages:,}") if is_wide else ()
-        table.add_row(
-            name,
-            *map(Text, wide),
-            f"{figures.tokens:,}",
-            _draw_fill(figures.fill, _FILL_CHARS if is_wide else 0),
-            *([f"{figures.tokens_folded:,}"] if is_medium else []),
-            Text(_saved(figures), style="green"),
-            _spell_costs(figures.costs_usd),
-        )
-    if watch.hidden:
-        table.caption = f"and {watch.hidden:,} older ones"
-    elif not watch.figures:
-        table.caption = "no sessions yet"
-    return table
+def _reported_prompt(record: Mapping[str, Any]) -> int:
+    """Return the provider's token count of a request; 0 if the record has none."""
+    match record:
+        case {"message": {"usage": {**usage}}}:  # Claude Code
+            names = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
+            return sum(value for name in names if isinstance(value := usage.get(name), int))
+        case {"payload": {"info": {"last_token_usage": {"input_tokens": int(tokens)}}}}:  # Codex
+            return tokens
+    return 0
+
+
+def _stated_window(record: Mapping[str, Any]) -> int:
+    match record:
+        case {"payload": {"info": {"model_context_window": int(tokens)}}}:
+            return tokens
+    return 0
+
+
+def _describe(session: Session) -> str:
+    saved = percent_saved(session.tokens, session.tokens_folded)
+    folded = f"{session.tokens_folded:,} folded ({saved})"
+    return f"{name_of(session.path)}: {session.tokens:,} tokens, {folded}"
 
 
 def name_of(path: Path) -> str:
@@ -156,40 +252,44 @@ def name_of(path: Path) -> str:
     return clean(f"{parent}/{path.stem.removeprefix('rollout-')[:12]}")
 
 
-def _sums(figures: Sequence[Figures]) -> Figures:
-    return Figures(
-        path=Path(),
-        messages=sum(one.messages for one in figures),
-        tokens=sum(one.tokens for one in figures),
-        tokens_folded=sum(one.tokens_folded for one in figures),
-    )
+def draw_table(watch: Watch, wide: int) -> Iterator[str]:
+    """Yield one row per session, and the totals below; with little room, names are cut first."""
+    sessions, is_wide, is_medium = watch.sessions, wide >= _WIDE, wide >= _MEDIUM
+    chars = 24 if is_medium else 14
+    heads = ["session", "model", "messages", "tokens", "window", "folded", "saved", "one request"]
+    rows = [heads, *(_row(session, chars, is_wide=is_wide) for session in sessions)]
+    if len(sessions) > 1:
+        costs = [session.costs_usd for session in sessions if session.costs_usd is not None]
+        both = (sum(before for before, _ in costs), sum(after for _, after in costs))
+        tokens, after = (sum(s.tokens for s in sessions), sum(s.tokens_folded for s in sessions))
+        sums = [f"{sum(s.messages for s in sessions):,}", f"{tokens:,}", "", f"{after:,}"]
+        cost = _spell_costs(both) if costs else ""
+        rows.append(["all", "", *sums, percent_saved(tokens, after), cost])
+    hidden = {*(() if is_wide else (1, 2)), *(() if is_medium else (5,))}
+    cells = [[cell for n, cell in enumerate(row) if n not in hidden] for row in rows]
+    head, *body = table(cells, left=2 if is_wide else 1)
+    yield from (head, "─" * max(map(len, (head, *body))), *body)
+    if watch.hidden:
+        yield f"  and {watch.hidden:,} older ones"
+    elif not sessions:
+        yield "  no sessions yet"
 
 
-def _draw_fill(fill: float | None, chars: int) -> Text:
-    if fill is None:
-        return Text("?", style="dim")
-    colour = "red" if fill >= 0.9 else "yellow" if fill >= 0.7 else "green"
-    full = min(chars, round(chars * fill))
-    bar = Text.assemble(("█" * full, colour), ("░" * (chars - full), "dim"))
-    return Text.assemble(bar, f" {fill:4.0%}" if chars else f"{fill:.0%}")
+def _row(session: Session, name_chars: int, *, is_wide: bool) -> list[str]:
+    fill = session.fill
+    full = "?" if fill is None else f"{fill:.0%}"
+    return [
+        excerpt(name_of(session.path), name_chars),
+        excerpt(session.model or "?", 20),
+        f"{session.messages:,}",
+        f"{session.tokens:,}",
+        f"{bar(fill, 8)} {full:>4}" if is_wide and fill is not None else full,
+        f"{session.tokens_folded:,}",
+        percent_saved(session.tokens, session.tokens_folded),
+        "?" if session.costs_usd is None else _spell_costs(session.costs_usd),
+    ]
 
 
-def _saved(figures: Figures) -> str:
-    part = figures.tokens - figures.tokens_folded
-    return f"−{100 * part / figures.tokens:.0f} %" if part else "±0 %"
-
-
-def _spell_costs(costs: tuple[float, float] | None) -> str:
-    return "?" if costs is None else " → ".join(map(_dollars, costs))
-
-
-def _dollars(usd: float) -> str:
-    """Format a price with as many digits as are significant, as the report does."""
-    return f"${usd:.{2 if usd >= 1 else 3 if usd >= 0.01 else 4}f}"
-
-
-def _all_costs(figures: Sequence[Figures]) -> str:
-    known = [costs for one in figures if (costs := one.costs_usd) is not None]
-    if not known:
-        return ""
-    return _spell_costs((sum(before for before, _ in known), sum(after for _, after in known)))
+def _spell_costs(costs: tuple[float, float]) -> str:
+    """Format prices with as many digits as are significant, as the report does."""
+    return " → ".join(f"${usd:.{2 if usd >= 1 else 3 if usd >= 0.01 else 4}f}" for usd in costs)

@@ -3,48 +3,44 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from typing import Any
 
 import click
 
-from refold.report.pieces import say_count
+from refold.cli.serve import proxy_options
 
 _EPILOG = """\b
 Examples:
   refold wrap -- claude
-  refold wrap -- codex exec "fix the tests"
+  refold wrap --budget 60000 -- codex exec "fix the tests"
   REFOLD_PROFILE=lossless refold wrap -- python agent.py
 
 \b
-The proxy is refold serve on a free port, for as long as the program runs; its
-options can be set in the environment. The exit code is that of the program."""
+The proxy is refold serve on a free port, for as long as the program runs. The
+program finds it by ANTHROPIC_BASE_URL, OPENAI_BASE_URL and
+GOOGLE_GEMINI_BASE_URL; where these are set, that is where the proxy sends
+requests on to. Every option can also be set in the environment:
+REFOLD_PROFILE, REFOLD_TOKEN_BUDGET, REFOLD_EXCLUDE_TOOLS, REFOLD_TOOL_LIMITS,
+REFOLD_TTL, REFOLD_STORE, REFOLD_RETRIEVE, REFOLD_FOLD_MS, REFOLD_CONFIG,
+REFOLD_SHOW_CONTENT, REFOLD_WORKERS. The exit code is that of the program."""
 
 
 @click.command(
+    "wrap",
     epilog=_EPILOG,
     context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
 )
+@proxy_options
 @click.argument("program", nargs=-1, type=click.UNPROCESSED, required=True)
-def command(*, program: tuple[str, ...]) -> int:
-    """Run a program behind a proxy, and say what was saved."""
+def command(*, program: tuple[str, ...], **given: Any) -> int:
+    """Run a program with a proxy of its own; show what was saved."""
     from refold.server.agents import own_command
     from refold.server.wrap import run_wrapped
 
-    ended = run_wrapped(program, os.environ, proxy=own_command("serve", "--port", "0"))
-    click.echo(f"refold: {summarize(ended.stats)}", err=True)
+    settings = {f"REFOLD_{name.upper()}": str(value) for name, value in given.items() if value}
+    proxy = own_command("serve", "--port", "0")
+    ended = run_wrapped(program, os.environ, proxy=proxy, settings=settings)
+    from refold.server.proxy.stats import summarize
+
+    click.echo("refold: " + "\n        ".join(summarize(ended.stats)), err=True)
     return ended.code
-
-
-def summarize(stats: Mapping[str, Any]) -> str:
-    """Return the totals of a proxy on one line."""
-    if not stats.get("requests"):
-        return "no request came through the proxy"
-    before, after = stats["tokens_before"], stats["tokens_after"]
-    share = f" ({1 - after / before:.0%} fewer)" if before else ""
-    requests = say_count(stats["requests"], "request")
-    said = f"{requests}, {before:,} tokens became {after:,}{share}"
-    saved = (stats.get("money") or {}).get("saved")
-    money = f", {saved:.4f} USD less" if saved else ""
-    errors = f", {say_count(stats['errors'], 'error')}" if stats.get("errors") else ""
-    return said + money + errors

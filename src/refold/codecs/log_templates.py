@@ -14,17 +14,16 @@ signs, and the same words without digits where these come often.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from string import ascii_uppercase
 from typing import Final, NamedTuple
 
-from refold.codecs.base import Codec, spell_count, unreadable
-from refold.rows import Needs
+from refold.errors import FormatError
+from refold.lazy import regex
 
-_HEADING: Final = re.compile(r"\[([A-Z])\| ×[\d+]+(?: from \S+ to \S+)?: (.*)\]")
-_MINUTE: Final = re.compile(r"((\d?\d:)[0-5]\d:)[0-5]\d")
+_HEADING: Final = regex(r"\[([A-Z])\| ×\d+(?: from \S+ to \S+)?: (.*)\]")
+_MINUTE: Final = regex(r"((\d?\d:)[0-5]\d:)[0-5]\d")
 _LENGTHS: Final = (None, 6, 5, 4, 3)
 """How many words a template has: all, or those before what an entry says."""
 _MIN_SAVED: Final = 16
@@ -37,31 +36,31 @@ _MIN_SHARE: Final = 0.25
 _MAX_BEFORE: Final = 80
 """Characters before the end of the time in an entry."""
 _AFTER_HOUR: Final = r":[0-5]\d:[0-5]\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?"
-_MINUTES: Final = re.compile(r":[0-5]\d:[0-5]\d")
-_BARE: Final = re.compile(r"\d{6} (\d{6}) ")
+_MINUTES: Final = regex(r":[0-5]\d:[0-5]\d")
+_BARE: Final = regex(r"\d{6} (\d{6}) ")
 """A date and a time as Hadoop writes them."""
-_UPTIME: Final = re.compile(r"\[ *(\d{1,8}\.\d{3,9})\] ")
+_UPTIME: Final = regex(r"\[ *(\d{1,8}\.\d{3,9})\] ")
 """The seconds since a machine was started, as Linux writes them."""
-_LEVEL: Final = re.compile(
+_LEVEL: Final = regex(
     r"\[?(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL|CRITICAL)\b"
     r"|\[(?:trace|debug|info|notice|warn|warning|error|fatal|critical)\]|level="
 )
 """How an entry without a time begins."""
-_BELOW: Final = re.compile(
+_BELOW: Final = regex(
     rf"\n(?=[0-9\[TDINWEFCl])(?:{_BARE.pattern}|{_UPTIME.pattern}|{_LEVEL.pattern})"
 )
-_TIME: Final = re.compile(rf"(?<!\d)\d?\d{_AFTER_HOUR}")
-_NO_ENTRY: Final = re.compile(r"\[again ×|\{(?!\"?[@\w]{1,20}\"?[=:]\"?\d{4}-\d\d-\d\d[T ]\d\d:)")
-"""Repeats of the line above, and records that do not begin with their time."""
+_TIME: Final = regex(rf"(?<!\d)\d?\d{_AFTER_HOUR}")
+_NO_ENTRY: Final = regex(r"\{(?!\"?[@\w]{1,20}\"?[=:]\"?\d{4}-\d\d-\d\d[T ]\d\d:)")
+"""A record that does not begin with its time."""
 _BREAKS: Final = r"\s=,;()\[\]{}\"'<>|"
 _REST: Final = rf"[^:{_BREAKS}]*+(?::++[^:{_BREAKS}]++)*+"
-_WORD: Final = re.compile(
+_WORD: Final = regex(
     rf"((?!T\d\d:)[^\d:{_BREAKS}]{_REST}"
     rf"|\d\d(?:\d\d-\d\d-\d\d(?=T\d\d:)|/[A-Z][a-z]{{2}}/\d{{4}}(?=:\d\d:)|{_AFTER_HOUR})"
     rf"|\d{_REST}|\{{\}})"
 )
 """What stands between breaks: a name, a path, an address; a date before a time; a time; a gap."""
-_STAYS: Final = re.compile(r"\d{4}[-/]\d\d[-/]\d\d|\d\d/[A-Z][a-z]{2}/\d{4}|[^0-9]*")
+_STAYS: Final = regex(r"\d{4}[-/]\d\d[-/]\d\d|\d\d/[A-Z][a-z]{2}/\d{4}|[^0-9]*")
 """What may be no gap: a date, or what has no digits."""
 Entry = tuple[int, list[str]]
 """Which line it is, and its words, which stand at odd places, with what is between them."""
@@ -77,11 +76,10 @@ class _Template(NamedTuple):
     """How many characters fewer it takes than the lines, beyond what each row must save."""
 
 
-def _has_entries(text: str) -> bool:
-    return len(_MINUTES.findall(text)) >= _MIN_LINES or _BELOW.search(text) is not None
-
-
-def _encode(text: str) -> str | None:
+def encode(text: str) -> str | None:
+    """Respell the entries of *text*; `None` if there are none worth it."""
+    if len(_MINUTES.findall(text)) < _MIN_LINES and _BELOW.search(text) is None:
+        return None
     lines = text.split("\n")
     if any(line[1:2] == "|" and line[0] in ascii_uppercase for line in lines):
         return None  # it would be taken for a row
@@ -154,7 +152,7 @@ def _template(group: list[Entry], lines: Sequence[str]) -> _Template:
     places = [place for place, _ in group]
     first, last = _time_of(lines[places[0]]), _time_of(lines[places[-1]])
     when = f" from {first} to {last}" if first and last else ""
-    heading = f"| ×{spell_count(len(rows))}{when}: {''.join(pieces)}]"
+    heading = f"| ×{len(rows)}{when}: {''.join(pieces)}]"
     saved = sum(len(lines[place]) for place in places) - _MIN_SAVED * len(rows)
     return _Template(heading, rows, places, saved - len(heading) - sum(map(len, rows)))
 
@@ -171,7 +169,8 @@ def _shared(column: Sequence[str]) -> str:
     return next(filter(most.startswith, time.groups() if time else ()), "") + _GAP
 
 
-def _decode(text: str) -> str:
+def decode(text: str) -> str:
+    """Undo `encode`; raises `FormatError` for a text that it did not write."""
     out: list[str] = []
     known: dict[str, list[str]] = {}
     for line in text.split("\n"):
@@ -182,19 +181,9 @@ def _decode(text: str) -> str:
             first, *between = known[line[0]]
             values = line[2:].split(" ", len(between) - 1) if between else line[2:].split()
             if len(values) != len(between):
-                raise unreadable(CODEC.name, line)
+                raise FormatError(f"no row of its template: {line[:80]!r}")
             pairs = zip(values, between, strict=True)
             out.append(first + "".join([value + after for value, after in pairs]))
         else:
             out.append(line)
     return "\n".join(out)
-
-
-CODEC: Final = Codec(
-    name="log_templates",
-    encode=_encode,
-    decode=_decode,
-    needs=Needs((_MINUTES, _BELOW)),
-    sees=_has_entries,
-    reads_in_parts=False,
-)

@@ -12,21 +12,22 @@ token of its own before most words.
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
-from refold.codecs.base import Codec
-from refold.rows import Needs
+from refold.lazy import regex
 from refold.scan.patterns import NUMBERED_LINE
 
-_PADDED: Final = re.compile(rf"( {{1,12}}){NUMBERED_LINE}")
-_PADDED_BELOW: Final = re.compile(rf"\n{_PADDED.pattern}")
+_PADDED: Final = regex(rf"( {{1,12}}){NUMBERED_LINE}")
+_PADDED_BELOW: Final = regex(rf"\n{_PADDED.pattern}")
 _MIN_LINES: Final = 3
 """Two lines have consecutive numbers by chance. With 2 the recorded results are the same, with 6
 five of 1,386 are no longer shorter."""
 
 
-def _encode(text: str) -> str | None:
+def encode(text: str) -> str | None:
+    """Respell the numbers of *text*; `None` if there are no lines with numbers."""
+    if _PADDED_BELOW.search(text) is None and _PADDED.match(text) is None:
+        return None
     out: list[str] = []
     found = 0
     number = width = 0
@@ -51,7 +52,8 @@ def _encode(text: str) -> str | None:
     return "\n".join(out) if found >= _MIN_LINES else None
 
 
-def _decode(text: str) -> str:
+def decode(text: str) -> str:
+    """Undo `encode`."""
     out: list[str] = []
     number = width = 0
     separator = ""
@@ -79,11 +81,3 @@ def _form_below(line: str) -> tuple[int, int, str]:
     if first is None:
         return 0, 0, ""
     return int(first[2]) + 1, len(first[1]) + len(first[2]), first[3]
-
-
-CODEC: Final = Codec(
-    name="numbered",
-    encode=_encode,
-    decode=_decode,
-    needs=Needs(_PADDED_BELOW, line_breaks=_MIN_LINES),
-)

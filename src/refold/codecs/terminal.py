@@ -5,28 +5,26 @@ Runs of blank lines stay: a tokenizer spends one token on a run of any usual len
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
-from refold.codecs.base import Codec, same
-from refold.rows import Needs
+from refold.lazy import regex
 
-_CONTROL: Final = re.compile(
+_CONTROL: Final = regex(
     r"\x1b(?:\[[0-?]*[ -/]*[@-~]"  # colours, cursor moves, erasing
     r"|\][^\x07\x1b\n]*(?:\x07|\x1b\\)"  # window titles, links
     r"|[()][0-9A-Z]|[=>78cDEHM])"
 )
-_ERASE: Final = re.compile(r"\x1b\[[012]?K")
+_ERASE: Final = regex(r"\x1b\[[012]?K")
 _BLANKS: Final = " \t"
-# It goes from line break to line break: four times as fast as looking for either blank before one.
-_BLANK_END: Final = re.compile(r"\n(?<=[ \t]\n)")
 
 
-def _clean(text: str) -> str:
+def encode(text: str) -> str:
     """Return *text* as a terminal would show it in the end."""
-    if "\x1b" not in text and "\r" not in text:
+    if "\x1b" in text or "\r" in text:
+        return "\n".join([_clean_line(line) for line in text.split("\n")])
+    if " \n" in text or "\t\n" in text or text.endswith((" ", "\t")):
         return "\n".join([line.rstrip(_BLANKS) for line in text.split("\n")])
-    return "\n".join([_clean_line(line) for line in text.split("\n")])
+    return text
 
 
 def _clean_line(line: str) -> str:
@@ -51,13 +49,3 @@ def _overwritten(layers: list[str]) -> str:
         if _ERASE.search(layer):
             break
     return top
-
-
-CODEC: Final = Codec(
-    name="terminal",
-    encode=_clean,
-    decode=same,
-    normal=_clean,
-    needs=Needs(("\x1b", "\r", _BLANK_END)),
-    on_one_line=True,
-)

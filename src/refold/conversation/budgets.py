@@ -1,4 +1,4 @@
-"""How large a session's view may get, and what a fold brings it down to."""
+"""How large a view may get, and what a fold brings it down to."""
 
 from __future__ import annotations
 
@@ -22,10 +22,20 @@ _SHARE: Final = re.compile(r"(\d{1,2}(?:\.\d+)?) ?%")
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """What a caller gave as `token_budget`; without a *way*, nothing is ever folded."""
+    """What a caller gave as `token_budget`; without tokens and a way, nothing is ever folded."""
 
     tokens: int | None = None
+    """What no view may exceed."""
     way: Landing | float | None = None
+    """What it is brought down to where that pays; `None` if only the tokens count."""
+    high: float = 1.0
+    """The share of the tokens above which a view is folded."""
+    low: float = _NUMBER_LANDS_AT
+    """The share of the tokens that a fold brings it down to."""
+    least_gain: int = 0
+    """Tokens that a fold must save, unless the view is above the tokens."""
+    is_exact: bool = False
+    """Whether a margin for estimates is taken off the tokens already."""
 
     @classmethod
     def of(cls, value: object) -> Self:
@@ -50,26 +60,43 @@ class Budget:
         """Whether there is none."""
         return self.tokens is None and self.way is None
 
-    def landing(self, originals: int, aim: int | None, unread: int = 0) -> int:
-        """Return how large a view is after a fold of so many tokens of *originals*.
+    def landing(
+        self, originals: int, fixed: int, most: int | None, view: int = 0, unread: int = 0
+    ) -> int:
+        """Return how large a *view* is after a fold of so many tokens of *originals*.
 
-        - *aim*: of a budget in tokens, how much may be filled.
+        - *fixed*: those of the instructions at the beginning, which no fold makes shorter: half of
+          what a conversation without them would get is left for everything else.
+        - *most*: of a budget in tokens, how much may be filled.
         - *unread*: tokens of results that no model has read yet; they stay whole if they fit.
         """
-        if aim is not None:
-            half = int(_NUMBER_LANDS_AT * aim)
-            return min(aim, max(half, unread + half // 2)) if unread <= aim else half
-        assert self.way is not None, "there is something to land at"
+        lands = [10**9]
+        rest = originals - fixed
         if isinstance(self.way, float):
-            return max(LEAST, int(self.way * originals))
-        return landing_tokens(originals, self.way)
+            least = max(LEAST, int(self.way * rest)) // 2
+            lands.append(max(LEAST, int(self.way * originals), fixed + least))
+        elif self.way is not None:
+            least = landing_tokens(rest, self.way) // 2
+            lands.append(max(landing_tokens(originals, self.way), fixed + least))
+        if most is not None:
+            share = max(int(self.low * most), fixed + int(self.low * (most - fixed)) // 2)
+            if fixed + unread <= most:
+                share = max(share, fixed + unread + int(self.low * (most - fixed)) // 2)
+            lands.append(min(most, share))
+        if self.least_gain:
+            lands.append(max(1, view - self.least_gain))
+        return min(lands)
 
-    def limit(self, model: str | None, landed: int, prices: PriceList | None) -> int:
+    def limit(self, landed: int, most: int) -> int:
+        """Return the size above which a view is folded that *most* tokens may fill."""
+        return min(most, max(int(self.high * most), int(_MIN_GROWTH * landed)))
+
+    def step(self, model: str | None, landed: int, prices: PriceList | None) -> int:
         """Return the size above which a view is folded in any case, after it *landed* at a size.
 
-        That is of the model, its window or the next step of its price.
+        That is of the model, the next step of its price, or its window if no tokens are given.
         """
-        window = DEFAULT_REGISTRY.find(model) if model else None
+        window = DEFAULT_REGISTRY.find(model) if model and self.tokens is None else None
         price = (prices or list_prices()).find(model) if model else None
         limits = [10**9]
         if window is not None:

@@ -3,31 +3,34 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import Any, Final
 
 from refold.conversation.arrival import Arrival
-from refold.engine import Engine
-from refold.llm.ask import Tally
+from refold.conversation.strategies import Strategy, Task, ends_in_summary
+from refold.engine import Engine, ask_until_known
+from refold.fold.texts import SYSTEM
+from refold.llm.ask import Flow, Tally
 from refold.messages.folds import Fold, Plan, kept_fold
-from refold.messages.formats import Loader
-from refold.messages.handles import Handles
-from refold.messages.manifest import Shown, Source, Trail, folds_in, write_view
+from refold.messages.formats import Loader, load
+from refold.messages.handles import seal_plan
+from refold.messages.manifest import Behind, Get, Shown, Trail, folds_in, read_said, write_view
 from refold.messages.message import Message
-from refold.messages.provenance import Behind
-from refold.messages.said import read_said
+from refold.messages.render import Rendering, render_short_forms
 from refold.messages.untouchable import is_pinned
 from refold.messages.wire import clone
 from refold.options import Options
-from refold.plan.render import Rendering
-from refold.plan.sealing import seal_plan
-from refold.plan.text_cache import TextCache
 from refold.result import BudgetReport, Obstacle
+from refold.text_cache import TextCache
 
 _HORIZON: Final = 12
 """A refold reads originals of so many times the tokens it lands at: 288,000 with "auto". What is
 older goes in as the last view shows it, so that no refold costs more than that."""
+NO_MESSAGES: Final[Mapping[int, Message]] = MappingProxyType({})
+Limit = Callable[[Mapping[str, Any]], int | None]
+"""Returns the most tokens of a message with results, or `None`."""
 _CHANGED: Final = Fold(sources=())
 """Shows nothing that another fold shows."""
 
@@ -68,6 +71,8 @@ class View:
     folds: int = 0
     budget: BudgetReport | None = None
     is_stripped: bool = False
+    ends_in_summary: bool = False
+    """Whether what the model is to answer has become a summary: there was no room for it."""
 
     def shown(self) -> list[Item]:
         """Return its items."""
@@ -112,8 +117,19 @@ class Cursor:
         """Tokens of the conversation as it was given."""
         return self.totals[len(self.given) - 1] if self.given else 0
 
-    def append(self, wire: Any) -> None:
-        """Add one message; its last step is the one that counts."""
+    @property
+    def fixed(self) -> int:
+        """Tokens of the instructions that the conversation begins with."""
+        place = 0
+        while place < len(self.given) and self.given[place].role in SYSTEM:
+            place += 1
+        return self.totals[place - 1] if place else 0
+
+    def append(self, wire: Any, stands_for: Behind | None = None) -> None:
+        """Add one message; its last step is the one that counts.
+
+        *stands_for* is what it was made of, if it is known to be a short form.
+        """
         index = len(self.given)
         self._loader.rewind(index)
         loaded = self._loader.load(wire, index)
@@ -121,9 +137,22 @@ class Cursor:
         if len(self._trail.keys) > index:  # an addition was interrupted, or undone
             self._trail = self._trail.copy(index)
         (message,) = self.engine.recognize((own,), self._trail)
+        if stands_for is not None:
+            message = message.changed(stands_for=stands_for)
         tokens = self.cache.tokens.message(message)
         self.totals[index:] = [self.whole + tokens]
         self.given.append(message)
+
+    def append_short(self, original: dict[str, Any], sent: dict[str, Any]) -> None:
+        """Add a message as it is *sent*: in a short form that the caller made of the *original*."""
+        known = self._trail.copy(len(self.given))
+        rendering = render_short_forms([original], [sent], known)
+        self._keep(rendering.verbatim, rendering.entries)
+        self.append(rendering.messages[0], rendering.stands[0])
+
+    def count(self, messages: Sequence[Any]) -> int:
+        """Return the tokens of any messages."""
+        return sum(map(self.cache.tokens.message, load(messages, format_name=self.options.format)))
 
     def fork(self) -> Cursor:
         """Return an independent copy."""
@@ -147,13 +176,15 @@ class Cursor:
             self.now = View(trail=self.engine.new_trail())
         elif length < now.covered:
             count = now.count - (now.covered - length)
-            items = now.items[:count]
+            items, trail = now.items[:count], now.trail.copy(count)
+            records, _ = write_view(trail, ())  # a shorter view, which has no record of its own yet
+            self._keep(records, records)
             self.now = replace(
                 now,
                 items=items,
                 count=count,
                 covered=length,
-                trail=now.trail.copy(count),
+                trail=trail,
                 tokens=sum(item.tokens for item in items),
             )
         self._arrival = None
@@ -186,10 +217,10 @@ class Cursor:
         read = Loader(first.format).load(item.wire, index)
         return read if item.behind is None else read.changed(stands_for=item.behind)
 
-    def arrive(self, result_tokens: int | None = None) -> View:
+    def arrive(self, limit: Limit | None = None) -> View:
         """Bring what is new into view: results respelled, unless they were sent as given.
 
-        Of a result with more than *result_tokens*, if given, only a part is shown.
+        Of a result with more tokens than its *limit* only a part is shown.
         """
         self._relink()
         border = max(self.now.covered, self.sent_as_given)
@@ -205,26 +236,27 @@ class Cursor:
                     arrival.note(message, message)
             else:
                 folds = [arrival.spell(message) for message in fresh]
-                if result_tokens is not None:
-                    folds = self._cut(folds, result_tokens)
+                if limit is not None:
+                    folds = self._cut(folds, limit)
             self.now = self._adopt(now, now.count, self._sealed(folds, now), fresh[0].index)
             self._arrival = arrival
         return self.now
 
-    def _cut(self, folds: list[Fold], most: int) -> list[Fold]:
-        """Show parts of the results among *folds* that take more than *most* tokens each."""
+    def _cut(self, folds: list[Fold], limit: Limit) -> list[Fold]:
+        """Show parts of the results among *folds* that take more tokens than their *limit*."""
         count = self.cache.tokens
         long = {
-            fold.sources[0].index
+            fold.sources[0].index: most
             for fold in folds
-            if count.fold(fold) > most
-            and fold.sources[0].is_tool_result
+            if fold.sources[0].is_tool_result
             and not fold.sources[0].is_fixed
+            and (most := limit(fold.sources[0].wire)) is not None
+            and count.fold(fold) > most
         }
-        if not long or self.engine.preset.loses_nothing:
+        if not long or self.options.profile == "lossless":
             return folds
         pinned = {m.index: "already_sent" for m in self.given if m.index not in long}
-        target = most * len(long) + sum(count.message(self.given[index]) for index in pinned)
+        target = sum(long.values()) + sum(count.message(self.given[index]) for index in pinned)
         options = replace(self.options, token_budget=target)
         plan, _ = self.engine.plan(self.given, self.cache, options, target, pinned=pinned)
         short = {
@@ -238,7 +270,7 @@ class Cursor:
     def _sealed(self, folds: Sequence[Fold], now: View) -> Plan:
         """Return the folds of what is new as they will be written."""
         is_anchored = self.engine.conversation is not None or bool(now.trail.stands)
-        plan = seal_plan(folds, Handles(), is_named=is_anchored, tokens=self.cache.tokens)
+        plan = seal_plan(folds, is_named=is_anchored, tokens=self.cache.tokens)
         if not any(fold.sources[0].thinking for fold in plan):
             return plan
         # What was thought after a result that is first sent now was thought about another form of
@@ -265,11 +297,10 @@ class Cursor:
         stands = self._trail.stands
         if len(stands) == self._linked:
             return
-        known = {stand.place: stand.fold for stand in stands}
-        source = self.engine.source
-        for place, fold in known.items():
+        get = self.engine.get
+        for place, fold in stands:
             if place < len(self.given) and self.given[place].stands_for is None:
-                self.given[place] = self.given[place].changed(stands_for=_behind(fold, source))
+                self.given[place] = self.given[place].changed(stands_for=_behind(fold, get))
         now, items = self.now, self.now.shown()
         fresh = [
             replace(item, behind=self.given[item.first].stands_for) if item.is_given else item
@@ -309,17 +340,26 @@ class Cursor:
         self.now = View(trail=self.engine.new_trail(), folds=self.now.folds)
         self._arrival = None
 
-    def refold(self, budget: int | None, target: int | None) -> View:
+    def refold(self, budget: int | None, target: int | None, strategy: Strategy) -> Flow[View]:
         """Fold everything anew, from the originals; return the view without adopting it.
 
         With a *target* under a *budget*, or as the profile folds without one.
         """
-        now, options = self.now, replace(self.options, token_budget=budget)
+        now, self.tally.seconds_asked = self.now, 0.0
         sources, ranges = self._sources(now, _HORIZON * (target or self.whole))
-        plan, report = self.engine.settle(
-            lambda: self.engine.plan(sources, self.cache, options, target), self.cache, self.tally
+        task = Task(
+            messages=sources,
+            engine=self.engine,
+            text_cache=self.cache,
+            budget=budget,
+            target=target,
         )
-        self.tally.settle(self.cache.written_in(plan))
+        fitting = yield from ask_until_known(lambda: strategy(task), self.cache)
+        plan, report, kept = fitting.plan, fitting.report, fitting.kept
+        dropped = list[Message]()
+        if kept is not None:
+            dropped = [sources[place] for place in sorted({*range(len(sources))} - {*kept})]
+            ranges = [ranges[place] for place in kept]
         self.cache.forget_sentences()
         plan = self.engine.seal(plan, tokens=self.cache.tokens if report is None else None)
         if report is not None:
@@ -327,15 +367,18 @@ class Cursor:
             report = None if report is None else _by_index(report, ranges)
         same, shown = 0, list[Fold]()
         for item, fold in zip(now.shown(), plan, strict=False):
-            if not (item.is_given and fold.is_kept and _covers(ranges, fold, item)):
+            is_same = fold.is_kept and fold.sources[0].index not in fitting.rewritten
+            if not (item.is_given and is_same and _covers(ranges, fold, item)):
                 shown.append(_CHANGED)
                 break
             shown.append(fold)
             same += 1
-        plan = self.engine.unbind(plan, shown)
+        plan = self.engine.unbind(plan, shown, fitting.rewritten)
         same = next((n for n in range(same) if plan[n].is_stripped), same)
         before = View(items=now.items[:same], count=same, trail=now.trail, folds=now.folds)
-        after = self._adopt(before, same, plan, 0, ranges)
+        after = self._adopt(
+            *(before, same, plan, 0, ranges), dropped=dropped, rewritten=fitting.rewritten
+        )
         is_same = [i.wire for i in after.items] == [i.wire for i in now.shown()]
         return replace(
             after,
@@ -344,6 +387,7 @@ class Cursor:
             landed=after.tokens,
             folds=now.folds + (not is_same),
             budget=report,
+            ends_in_summary=ends_in_summary(sources, fitting.plan),
         )
 
     def adopt(self, view: View) -> None:
@@ -362,6 +406,10 @@ class Cursor:
                 early.append(item)
                 start = item.end
         sources = [self._read(item, place) for place, item in enumerate(early)]
+        for place, item in enumerate(early if self.options.pins else ()):
+            given = self.given[item.first]  # what is pinned is known by how it was given
+            if item.end - item.first == 1 and is_pinned(given, self.options.pins):
+                sources[place] = given.changed(index=place)
         ranges = [range(item.first, item.end) for item in early]
         rest = self.given[start:]
         if early:
@@ -372,15 +420,38 @@ class Cursor:
         ]
 
     def _adopt(
-        self, now: View, first: int, plan: Plan, start: int, ranges: Sequence[range] = ()
+        self,
+        now: View,
+        first: int,
+        plan: Plan,
+        start: int,
+        ranges: Sequence[range] = (),
+        *,
+        dropped: Sequence[Message] = (),
+        rewritten: Mapping[int, Message] = NO_MESSAGES,
     ) -> View:
         """Write *plan* out from its fold for place *first* on; return the view with it.
 
-        Without *ranges*, the plan is what comes at index *start* of the conversation.
+        Without *ranges*, the plan is what comes at index *start* of the conversation. What was
+        *dropped*, or *rewritten* before the plan was made, is kept beside it.
         """
+
+        def add(rendering: Rendering) -> None:
+            for message in (*dropped, *rewritten.values()):
+                if message.stands_for is None:
+                    rendering.keep(message)
+            short = (s for fold in plan for s in fold.sources if s.index in rewritten)
+            for behind in (message.stands_for for message in short):
+                if behind is not None and behind.of:
+                    record = behind.to_record()
+                    rendering.entries[behind.fold] = rendering.verbatim[behind.fold] = record
+
         skipped = first if ranges else 0
         written, rendering = self.engine.write(
-            plan[skipped:], trail=self._new_trail(now.trail, first)
+            plan[skipped:],
+            trail=self._new_trail(now.trail, first),
+            rewritten=rewritten,
+            add=add,
         )
         self.verbatim.update(rendering.verbatim)
         fresh = list(self._items(written, rendering, start, ranges))
@@ -424,8 +495,8 @@ def _covers(ranges: Sequence[range], fold: Fold, item: Item) -> bool:
     return ranges[fold.sources[0].index] == range(item.first, item.end)
 
 
-def _behind(fold: str, source: Source | None) -> Behind:
-    return folds_in([fold], source.get).get(fold, Behind(fold)) if source else Behind(fold)
+def _behind(fold: str, get: Get | None) -> Behind:
+    return folds_in([fold], get).get(fold, Behind(fold)) if get else Behind(fold)
 
 
 def _by_index(report: BudgetReport, ranges: Sequence[range]) -> BudgetReport:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -135,26 +135,22 @@ def _list_overhead(tools: Sequence[Tool]) -> int:
 
 def _complaint(shares: Available, tools: Sequence[Tool], costs: Sequence[int]) -> str:
     """Say which part leaves no room for messages."""
-    parts = {
-        "the output reserve": shares.output,
-        "the tool definitions": shares.tools,
-        "the safety margin": shares.margin,
-    }
-    biggest = max(parts, key=lambda part: parts[part])
     culprit = ""
     if costs:
         index = max(range(len(costs)), key=costs.__getitem__)
         name = _definition(tools[index]).get("name", f"tools[{index}]")
         culprit = f" (the biggest is {name!r} with {costs[index]})"
-    advice = {
-        "the output reserve": "lower reserve_output_tokens",
-        "the tool definitions": f"send fewer tools{culprit}",
-        "the safety margin": "lower safety_factor or pass an exact counter",
+    parts = {
+        "the output reserve": (shares.output, "lower reserve_output_tokens"),
+        "the tool definitions": (shares.tools, f"send fewer tools{culprit}"),
+        "the safety margin": (shares.margin, "lower safety_factor or pass an exact counter"),
     }
-    spent = ", ".join(f"{part} {tokens}" for part, tokens in parts.items())
+    biggest = max(parts, key=lambda part: parts[part][0])
+    tokens, advice = parts[biggest]
+    spent = ", ".join(f"{part} {tokens}" for part, (tokens, _) in parts.items())
     return (
-        f"{biggest} of {parts[biggest]} tokens is too big: nothing is left for messages in a "
-        f"window of {shares.context_tokens} ({spent}); {advice[biggest]} or take a larger model"
+        f"{biggest} of {tokens} tokens is too big: nothing is left for messages in a window of "
+        f"{shares.context_tokens} ({spent}); {advice} or take a larger model"
     )
 
 
@@ -183,70 +179,23 @@ def find_window(
     return window.context_tokens, window.max_input_tokens
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WindowThresholds:
-    """High and low water as shares of the tokens that messages may have.
+def read_marks(
+    high_water: object, low_water: object, prepare_at: object
+) -> tuple[float, float, float]:
+    """Check three shares of a window, and return them; those that are `None` follow from the first.
 
-    Rewriting a prompt costs its cached prefix, so it is done seldom and in batches.
+    Above the first a conversation is folded, down to the second; from the third on it may be folded
+    in the background.
     """
-
-    high_water: float
-    """Act when a conversation has grown beyond this share."""
-    low_water: float
-    """Bring it down to this share, so that the next turns fit too."""
-    prepare_at: float
-    """Prepare in the background from this share on."""
-    clear_at_least: int
-    """Tokens that acting must save: less is not worth a changed prefix, unless it must fit."""
-    max_passes: tuple[int, int] | None
-    """So many passes in so many turns at most, `(1, 5)` one in five, unless it must fit."""
-
-    @classmethod
-    def of(
-        cls,
-        high_water: object,
-        low_water: object,
-        prepare_at: object,
-        clear_at_least: int,
-        max_passes: object,
-    ) -> WindowThresholds:
-        """Check the shares; those that are `None` follow from the others."""
-        high = _share("high_water", high_water)
-        low = _share("low_water", _LOW_WATER * high if low_water is None else low_water)
-        soft = _share("prepare_at", (low + high) / 2 if prepare_at is None else prepare_at)
-        if not low <= soft <= high:
-            raise ConfigError(
-                "low_water, prepare_at and high_water must not fall, "
-                f"got low_water={low!r}, prepare_at={soft!r}, high_water={high!r}"
-            )
-        check_whole("clear_at_least", clear_at_least)
-        return cls(
-            high_water=high,
-            low_water=low,
-            prepare_at=soft,
-            clear_at_least=clear_at_least,
-            max_passes=_rate(max_passes),
+    high = _share("high_water", high_water)
+    low = _share("low_water", _LOW_WATER * high if low_water is None else low_water)
+    soft = _share("prepare_at", (low + high) / 2 if prepare_at is None else prepare_at)
+    if not low <= soft <= high:
+        raise ConfigError(
+            "low_water, prepare_at and high_water must not fall, "
+            f"got low_water={low!r}, prepare_at={soft!r}, high_water={high!r}"
         )
-
-    def target(self, total: int, available: int) -> int:
-        """Return the tokens to aim at when *total* do not fit or are too close to it."""
-        return max(1, min(int(self.low_water * available), total - self.clear_at_least))
-
-    def is_spent(self, made_at: Iterable[int], turn: int) -> bool:
-        """Tell whether no more passes may be made at *turn*, after those at the turns *made_at*."""
-        if self.max_passes is None:
-            return False
-        most, turns = self.max_passes
-        return sum(turn - made < turns for made in made_at) >= most
-
-
-def _rate(value: object) -> tuple[int, int] | None:
-    if value is None:
-        return None
-    match value:
-        case (int(most), int(turns)) if most >= 1 and turns >= 1:
-            return most, turns
-    raise ConfigError(f"max_passes must be two whole numbers above 0, (1, 5); got {value!r}")
+    return high, low, soft
 
 
 def _share(name: str, value: object) -> float:

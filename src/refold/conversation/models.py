@@ -1,11 +1,7 @@
 """How many tokens a model can read, and what they cost: look-up by any of the names of a model.
 
-`windows.txt` has the windows, below `## date source`, and `prices.txt` the list prices. The latter
-was written on 2026-11-16 from genai-prices 0.2.1 (MIT) and LiteLLM 1.106.2 (MIT); neither is
-needed at run time. A row of it is `name input output read written start input`: US dollars for a
-million tokens of the prompt, of the answer, read from the provider's cache and written to it; then
-the price of the whole prompt once it has more than *start* tokens, where that costs more. A dash
-stands for what is not known.
+Both are tables of `models.txt`, written from the sources that it names, with their dates; none of
+them is needed at run time. A dash, or nothing, stands for what is not known.
 """
 
 from __future__ import annotations
@@ -18,7 +14,7 @@ from datetime import date
 from functools import cache
 from importlib.resources import files
 from types import MappingProxyType
-from typing import Final, Self
+from typing import Final, Literal, NamedTuple, Self
 
 from refold.checks import check_whole
 from refold.errors import ConfigError
@@ -27,29 +23,28 @@ MAX_NAME_CHARS: Final = 256
 """No provider has longer ids; a longer text is not looked at."""
 MILLION: Final = 1_000_000
 """The tokens that a list price is for."""
-_HEADING: Final = "## "
 _UNKNOWN: Final = "-"
 _THOUSANDS: Final = {"k": 1_000, "m": 1_000_000}
 
 _SPELLING: Final = re.compile(r"[-._:@ ]|(?<=\d)p(?=\d)|(?:^|(?<=[-./_]))v(?=\d)")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Group:
+class Group(NamedTuple):
     """Rows from one source."""
 
-    source: str
     as_of: date
-    rows: str
+    source: str
+    rows: list[list[str]]
 
 
-def read_groups(name: str = "windows.txt") -> Iterator[Group]:
-    """Read all rows of a table of the package, the strongest source last."""
-    text = files("refold.conversation").joinpath(name).read_text("utf-8")
-    for section in text.removeprefix(_HEADING).split("\n" + _HEADING):
-        heading, _, rows = section.partition("\n")
+def read_groups(table: Literal["windows", "prices"]) -> Iterator[Group]:
+    """Read all rows of a table, the strongest source last."""
+    text = files("refold.conversation").joinpath("models.txt").read_text("utf-8")
+    (found,) = (part for part in f"\n{text}".split("\n# ") if part.startswith(f"{table}:"))
+    for section in found.split("\n## ")[1:]:
+        heading, *rows = section.splitlines()
         day, _, source = heading.partition(" ")
-        yield Group(source=source, as_of=date.fromisoformat(day), rows=rows)
+        yield Group(date.fromisoformat(day), source, [row.split() for row in rows])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,9 +87,8 @@ class WindowRegistry:
     def built_in(cls) -> Self:
         """Return the built-in registry."""
         windows: dict[str, Window] = {}
-        for group in read_groups():
-            for row in group.rows.splitlines():
-                name, *numbers = row.split()
+        for group in read_groups("windows"):
+            for name, *numbers in group.rows:
                 context, output, prompt = (*map(_number, numbers), None, None, None)[:3]
                 windows[key_of(name)] = Window(
                     model=name,
@@ -371,8 +365,8 @@ class PriceList:
 @cache
 def list_prices() -> PriceList:
     """Read the prices that come with refold."""
-    (group,) = read_groups("prices.txt")
-    prices = [_read_price(*row.split()) for row in group.rows.splitlines()]
+    (group,) = read_groups("prices")
+    prices = [_read_price(*row) for row in group.rows]
     by_key = {key_of(price.model): price for price in prices}
     return PriceList(source=group.source, as_of=group.as_of, prices=by_key)
 

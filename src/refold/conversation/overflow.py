@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from refold.errors import BudgetError, attribute_of
 
 if TYPE_CHECKING:
-    from refold.conversation.state import Wires
-    from refold.conversation.window import ContextWindowManager
+    from refold.conversation.window import ContextWindowManager, Wires
 
 T = TypeVar("T")
 

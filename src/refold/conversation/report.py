@@ -88,7 +88,7 @@ class FitResult(Generic[M]):
     """Whether thinking behind that place was left out, because it is bound to what came before."""
     warnings: tuple[str, ...] = ()
     obstacles: tuple[Obstacle, ...] = ()
-    """What is in the way when it does not fit."""
+    """What cannot be shortened when it does not fit."""
     verbatim: dict[str, Any] = field(default_factory=dict)
     """Originals of everything that was shortened or dropped, as in `Result.verbatim`.
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+from refold.fold.write import clip
+from refold.messages.foreign import note_provenance
 from refold.messages.formats import Loader, find_format
-from refold.messages.handles import behind_of
+from refold.messages.handles import behind_of, handle_of
+from refold.messages.manifest import read_said
 from refold.messages.message import Message
-from refold.messages.said import read_said
 from refold.messages.wire import clone_with
 from refold.notation.marks import media
-from refold.plan.render import note_provenance
-from refold.plan.shorten.arguments import clip_calls
 from refold.scan.truncate import cut
 
 Rung = Callable[[Message, str], dict[str, Any] | None]
@@ -63,7 +63,10 @@ def _address(data: str) -> str:
 
 def clip_arguments(message: Message, handle: str) -> dict[str, Any] | None:
     """Cut the long arguments of every call that *message* makes, if there is something to cut."""
-    changed = {call.path: call.given for call in clip_calls(message, handle).values() if call.path}
+    if message.is_fixed:
+        return None
+    clipped = (clip(call, handle) for call in message.calls)
+    changed = {call.path: call.given for call in clipped if call is not None and call.path}
     return clone_with(message.wire, changed) if changed else None
 
 
@@ -71,11 +74,14 @@ RUNGS: Final[Mapping[str, Rung]] = {"evict_media": evict_media, "clip_arguments"
 """Every rung by the name of its step, the gentlest first."""
 
 
-def stand_in(original: Message, wire: dict[str, Any], version: int) -> Message | None:
-    """Make the message that stands for *original* out of *wire*, which it takes over.
+def shorten(rung: Rung, shown: Message, original: Message, version: int) -> Message | None:
+    """Return what stands for the *original* once a rung was taken on how it is *shown*.
 
-    `None` if it could not be recognized later as a stand-in: then it must not be made.
+    `None` if there is nothing to write shorter, or if it could not be recognized as a stand-in.
     """
+    wire = rung(shown, handle_of((original,)))
+    if wire is None:
+        return None
     behind = behind_of((original,))
     note_provenance(wire, behind, version, (original,))
     loaded = Loader(original.format).load(wire, original.index)

@@ -17,9 +17,7 @@ from typing import Any, Final
 from refold.conversation.cursor import Cursor, Item, View
 from refold.conversation.report import SessionReport
 from refold.errors import ConfigError, MessageError, StoreError
-from refold.llm.ask import Tally
-from refold.messages.provenance import RECORD_PREFIXES, Behind
-from refold.messages.said import read_said
+from refold.messages.manifest import RECORD_PREFIXES, Behind, read_said
 from refold.messages.wire import clone_message, digest
 from refold.options import Options
 from refold.stores.base import Store
@@ -30,6 +28,8 @@ HOOKS: Final = ("counter",)
 """Options that are functions: they cannot be saved and must be given again."""
 _KEY_PREFIX: Final = "refold:session:"
 _LIST_PREFIX: Final = "refold:list:"
+_WIRE: Final = 3
+"""Where in the row of an item its message is; it has none if that is as it was given."""
 _LIST_LENGTH: Final = 128
 """Names in a list: the last list of 20,000 messages is then as long as the list of all lists."""
 
@@ -42,46 +42,67 @@ class Saved:
     messages: list[dict[str, Any]]
     verbatim: dict[str, Any]
     view: dict[str, Any]
-    wires: dict[str, Any]
-    """Messages of the view that are not as they were given, by digest."""
     facts: dict[str, Any]
 
-    def rebuild(self, cursor: Cursor) -> None:
-        """Let *cursor*, to which the messages were appended, go on where the saved one stopped."""
-        trail = cursor.engine.new_trail()
-        items: list[Item] = []
-        for first, end, tokens, name, is_stripped, behind in self.view["items"]:
-            given = cursor.given[first]
-            wire = clone_message(self.wires[name]) if name else clone_message(given.wire)
-            known = Behind.from_record(behind, self.verbatim.get(behind)) if behind else None
-            items.append(Item(wire, first, end, tokens, not name, is_stripped, known))
-            trail.add(read_said(wire, index=first), known.fold if known else "")
-        trail.known = [(place, key) for place, key in self.view["known"]]
-        trail.looked = self.view["looked"]
-        budget = self.view["budget"]
-        cursor.now = View(
-            items=items,
-            count=len(items),
-            trail=trail,
-            tokens=sum(item.tokens for item in items),
-            covered=self.view["covered"],
-            seen=self.view["seen"],
-            landed=self.view["landed"],
-            folds=self.view["folds"],
-            budget=None if budget is None else SessionReport.from_dict(budget).budget,
-            is_stripped=any(item.is_stripped for item in items),
-        )
-        cursor.is_doubted = self.view["is_doubted"]
-        cursor.verbatim.update(self.verbatim)
-        cursor.tally = Tally.of(SessionReport.from_dict(self.facts["report"]).model)
+
+def spell_view(cursor: Cursor, first: int = 0) -> dict[str, Any]:
+    """Return the view of *cursor* as plain data, from its item *first* on."""
+    now = cursor.now
+    return {
+        "items": [
+            [
+                *(item.first, item.end, item.tokens, None if item.is_given else item.wire),
+                *(item.is_stripped, item.behind.fold if item.behind else ""),
+            ]
+            for item in now.shown()[first:]
+        ],
+        "known": [list(record) for record in now.trail.known[-1:]],
+        "looked": now.trail.looked,
+        "covered": now.covered,
+        "seen": now.seen,
+        "landed": now.landed,
+        "folds": now.folds,
+        "is_doubted": cursor.is_doubted,
+    }
+
+
+def rebuild(cursor: Cursor, view: Mapping[str, Any], records: Mapping[str, Any]) -> None:
+    """Let *cursor*, to which the messages were appended, go on from a *view* as it was spelled.
+
+    *records* say what its stand-ins stand for.
+    """
+    trail = cursor.engine.new_trail()
+    items: list[Item] = []
+    for first, end, tokens, changed, is_stripped, behind in view["items"]:
+        wire = clone_message(cursor.given[first].wire if changed is None else changed)
+        known = Behind.from_record(behind, records.get(behind)) if behind else None
+        items.append(Item(wire, first, end, tokens, changed is None, is_stripped, known))
+        trail.add(read_said(wire, index=first), known.fold if known else "")
+    trail.known = [(place, key) for place, key in view["known"]]
+    trail.looked = view["looked"]
+    cursor.now = View(
+        items=items,
+        count=len(items),
+        trail=trail,
+        tokens=sum(item.tokens for item in items),
+        covered=view["covered"],
+        seen=view["seen"],
+        landed=view["landed"],
+        folds=view["folds"],
+        is_stripped=any(item.is_stripped for item in items),
+    )
+    cursor.is_doubted = view["is_doubted"]
 
 
 def write_state(store: Store, cursor: Cursor, facts: Mapping[str, Any]) -> str:
     """Write a session in one go; the key is derived from what it holds."""
-    now, items = cursor.now, cursor.now.shown()
+    now, view = cursor.now, spell_view(cursor)
     entries: dict[str, Any] = {message.digest: message.wire for message in cursor.given}
-    wires = {n: digest(item.wire) for n, item in enumerate(items) if not item.is_given}
-    entries |= {name: items[n].wire for n, name in wires.items()}
+    for row in view["items"]:
+        wire, row[_WIRE] = row[_WIRE], ""
+        if wire is not None:
+            row[_WIRE] = digest(wire)
+            entries[row[_WIRE]] = wire
     verbatim = cursor.verbatim
     originals = [[key, digest(value)] for key, value in verbatim.items()]
     entries |= {name: verbatim[key] for key, name in originals}
@@ -92,23 +113,7 @@ def write_state(store: Store, cursor: Cursor, facts: Mapping[str, Any]) -> str:
         "options": _options_to_wire(cursor.options),
         "messages": _write_list([message.digest for message in cursor.given], entries),
         "verbatim": _write_list(originals, entries),
-        "view": {
-            "items": [
-                [
-                    *(item.first, item.end, item.tokens, wires.get(n, ""), item.is_stripped),
-                    item.behind.fold if item.behind else "",
-                ]
-                for n, item in enumerate(items)
-            ],
-            "known": [list(record) for record in now.trail.known[-1:]],
-            "looked": now.trail.looked,
-            "covered": now.covered,
-            "seen": now.seen,
-            "landed": now.landed,
-            "folds": now.folds,
-            "budget": report,
-            "is_doubted": cursor.is_doubted,
-        },
+        "view": {**view, "budget": report},
         "facts": dict(facts),
     }
     key = _KEY_PREFIX + digest(state)
@@ -135,15 +140,17 @@ def read_state(store: Store, key: str, choices: Mapping[str, Any]) -> Saved:
     reader.check(state, key.removeprefix(_KEY_PREFIX), "what it says of itself")
     names = reader.read_list(state["messages"], "messages")
     originals = reader.read_list(state["verbatim"], "originals")
-    shown = [name for _, _, _, name, _, _ in state["view"]["items"] if name]
+    view = state["view"]
+    shown = reader.read([row[_WIRE] for row in view["items"] if row[_WIRE]], "stand-ins")
+    for row in view["items"]:
+        row[_WIRE] = shown[row[_WIRE]] if row[_WIRE] else None
     messages = reader.read(names, "messages")
     wires = reader.read([name for _, name in originals], "originals")
     return Saved(
         options=_options_from_wire(state["options"], choices),
         messages=[messages[name] for name in names],
         verbatim={id_: wires[name] for id_, name in originals},
-        view=state["view"],
-        wires=reader.read(shown, "stand-ins"),
+        view=view,
         facts=state["facts"],
     )
 

@@ -1,44 +1,59 @@
-"""Fit a conversation into a model's window: always valid, and either fitting or saying why not."""
+"""Fit a conversation into a model's window: always valid, and either fitting or saying why not.
+
+A manager is given the whole list every time. It finds the conversation by how the list begins, adds
+what is new, and sends what a session would: so what was sent stays until a fold pays or must be.
+"""
 
 from __future__ import annotations
 
+import asyncio
+import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, Final, Never, TypeVar, get_args
 
 from refold.checks import check_choice, check_names, check_whole
-from refold.conversation.fitter import Fitter
-from refold.conversation.history import Known, read_history
+from refold.choices import combine
+from refold.conversation.budgets import Budget
+from refold.conversation.cursor import View
 from refold.conversation.limits import (
     Available,
     Tool,
-    WindowThresholds,
     available_tokens,
     find_window,
+    read_marks,
 )
 from refold.conversation.models import DEFAULT_REGISTRY, WindowRegistry
 from refold.conversation.overflow import Overflow, parse_overflow
 from refold.conversation.report import FitResult
-from refold.conversation.state import Wires
-from refold.conversation.strategies import Strategy
-from refold.engine import Engine, combine
+from refold.conversation.sending import Sending
+from refold.conversation.strategies import StrategyName, strategy_called
+from refold.conversation.turns import Turn, Turns, result_of
+from refold.engine import Engine
 from refold.errors import BudgetError, ConfigError
-from refold.llm.ask import Flow, Tally, arun, run
-from refold.llm.summarizers.models import DEFAULT_COMPRESSION_PROMPT, Generate, GenerateSummarizer
-from refold.messages.formats import check_items
+from refold.llm.ask import Flow, arun, run
+from refold.llm.summarizers.calls import Generate, generating
+from refold.messages.formats import check_items, load
 from refold.messages.formats.objects import Objects
 from refold.options import Options, Pin
 from refold.result import M
 from refold.scan.tokens.choose import CalibratedCounter, counter_for, is_estimate
 from refold.scan.tokens.counter import RememberingCounter, TokenCounter
 from refold.stores.base import Store
+from refold.tools.shapes import apply_short_form
 
+Wires = Sequence[Mapping[str, Any]]
 T = TypeVar("T")
 
 _MAX_MESSAGES: Final = 10
 """As many as sliding windows of other libraries keep unless told otherwise."""
+_TIGHTER: Final = 0.8
+"""A provider that only says "too long" gets a fifth less at each try: smaller steps take more
+refused requests, larger ones give away what would have fitted."""
 _NOT_USED: Final[Mapping[str, str]] = {
     "token_budget": "the budget is the window; give context_limit or reserve_output_tokens",
+    "token_share": "the budget is the window; give context_limit or reserve_output_tokens",
     "compression_threshold": "nothing is done up to high_water, which is a share of the window",
     "strict": "give strict to the manager itself",
     "model": "give model to the manager itself",
@@ -55,9 +70,10 @@ class ContextWindowManager:
         client.chat.completions.create(model="gpt-5", messages=manager.fit(messages).messages)
 
     What no strategy touches: system prompts, the first task, the last user message, tool calls
-    without a result yet, and *pins*. Nothing is done up to *high_water* of what is available; then
-    the conversation is brought down to *low_water* of it. What was made of the beginning of a
-    conversation is used again as long as it does, so that providers find it in their cache.
+    without a result yet, and *pins*. Results are respelled without loss before they are first sent.
+    What was sent of a conversation stays as it is until it exceeds *high_water* of what is
+    available, which brings it down to *low_water* of it, or until folding pays, as *token_budget*
+    says: that is as in a `Session`; with `None`, only the window counts.
 
     *context_limit* is the window where no table need be asked, *default_context_limit* the one for
     a *model* that no table knows, with a warning. The newest *keep_results* tool results stay whole
@@ -70,9 +86,10 @@ class ContextWindowManager:
         self,
         *,
         model: str | None = None,
+        token_budget: str | None = "auto",
         context_limit: int | None = None,
         default_context_limit: int | None = None,
-        strategy: Strategy = "fold",
+        strategy: StrategyName = "fold",
         reserve_output_tokens: int = 2_000,
         max_messages: int = _MAX_MESSAGES,
         keep_results: int | None = None,
@@ -95,7 +112,7 @@ class ContextWindowManager:
         **gone: Never,
     ) -> None:
         check_names(gone, type(self).__init__.__kwdefaults__ or ())
-        check_choice("strategy", strategy, get_args(Strategy))
+        check_choice("strategy", strategy, get_args(StrategyName))
         check_whole("max_messages", max_messages)
         _check_effect(
             strategy,
@@ -103,6 +120,16 @@ class ContextWindowManager:
             summarizer=summarizer is not None,
             max_messages=max_messages != _MAX_MESSAGES,
         )
+        if strategy != "fold" and token_budget != "auto":
+            raise ConfigError(
+                f"token_budget has no effect with strategy={strategy!r}, which acts when the "
+                'window is full: leave it out, or choose strategy="fold"'
+            )
+        if isinstance(token_budget, int):
+            raise ConfigError(
+                "token_budget must say when folding pays, such as 'auto'; a number of tokens is "
+                f"context_limit={token_budget}"
+            )
         if context_limit is not None and default_context_limit is not None:
             raise ConfigError(
                 "default_context_limit has no effect with context_limit: leave one of them out"
@@ -112,7 +139,7 @@ class ContextWindowManager:
         _check_list("pins", pins)
         pins = Options(pins=tuple(pins)).pins
         _check_list("tools", tools)
-        self.strategy: Strategy = strategy
+        self.strategy: StrategyName = strategy
         self._context_tokens, self._max_input = find_window(
             model, context_limit, default_context_limit, registry
         )
@@ -121,25 +148,36 @@ class ContextWindowManager:
         self._counter = _remembering(counter or counter_for(model))
         _check_options(options)
         writer = _choose_summarizer(llm, summarizer)
+        fixed = {"counter": self._counter, "model": model, "strict": strict}
+        if options is not None and options.profile == "classic":
+            fixed["keep_duplicate"] = "first"  # what was shown need not change then
         self._engine = Engine(
-            combine(options, {"counter": self._counter}),
+            combine(options, {**fixed, "pins": (*pins, *(options.pins if options else ()))}),
             store=store,
             conversation=conversation,
             summarizer=writer,
             pass_seconds=pass_seconds,
         )
-        self._fitter = Fitter(
-            engine=self._engine,
-            strategy=strategy,
-            thresholds=WindowThresholds.of(
-                high_water, low_water, prepare_at, clear_at_least, max_passes
-            ),
-            pins=pins,
-            max_messages=max_messages,
-            keep_results=keep_results,
-            strict=strict,
+        self._strategy = strategy_called(
+            strategy, max_messages=max_messages, keep_results=keep_results
         )
-        self._known = Known()
+        check_whole("clear_at_least", clear_at_least)
+        high, low, self._prepare_at = read_marks(high_water, low_water, prepare_at)
+        self._budget = Budget(
+            way=Budget.of(token_budget).way if strategy == "fold" else None,
+            high=high,
+            low=low,
+            least_gain=clear_at_least,
+            is_exact=True,
+        )
+        match max_passes:
+            case None | (int(), int()) if max_passes is None or min(max_passes) >= 1:
+                self._max_passes = max_passes
+            case _:
+                raise ConfigError(
+                    f"max_passes must be two whole numbers above 0, (1, 5); got {max_passes!r}"
+                )
+        self._turns = Turns(lambda: Sending(self._engine, None, time.time))
         self.available()  # says at once if nothing is left for messages
 
     def __repr__(self) -> str:
@@ -172,22 +210,21 @@ class ContextWindowManager:
 
     def get_remaining_token_budget(self, messages: Wires) -> int:
         """Return how many tokens are left for more messages; never below 0."""
-        history = read_history(Objects().read(messages), None, self._engine)
-        return max(0, self.available().available - history.total)
+        return max(0, self.available().available - self._count(messages))
 
     def fit(self, messages: Sequence[M], tools: Sequence[Tool] | None = None) -> FitResult[M]:
-        """Return a list to send: unchanged if it fits, else shortened until it does.
+        """Return a list to send: as it was as far as that pays and fits, else shortened.
 
         *tools* are the definitions sent along, if others than those the manager was made with.
         `BudgetError` with `strict=True` if it cannot be made to fit; else `FitResult.fits` says so.
         """
-        return self._run(partial(self._fit, messages, tools))
+        return self._run(self._fit, messages, self.available(tools).available)
 
     async def afit(
         self, messages: Sequence[M], tools: Sequence[Tool] | None = None
     ) -> FitResult[M]:
         """Do what `fit` does without blocking the event loop."""
-        return await self._arun(partial(self._fit, messages, tools))
+        return await self._arun(self._fit, messages, self.available(tools).available)
 
     async def enforce_limit(
         self, messages: Sequence[M], tools: Sequence[Tool] | None = None
@@ -196,16 +233,16 @@ class ContextWindowManager:
         return await self.afit(messages, tools)
 
     def prepare(self, messages: Wires, tools: Sequence[Tool] | None = None) -> bool:
-        """Make the next pass early if a conversation is nearly too long; tell whether it was made.
+        """Fold early if a conversation is nearly too long; tell whether that was done.
 
         Call it in a thread, or `aprepare` in a task, while the model is answering. The next `fit`
-        takes it over whole if the conversation still begins the same, and ignores it otherwise.
+        that has to fold takes it over if the conversation still begins the same.
         """
-        return self._run(partial(self._prepare, messages, tools))
+        return self._run(self._prepare, messages, self.available(tools).available)
 
     async def aprepare(self, messages: Wires, tools: Sequence[Tool] | None = None) -> bool:
         """Do what `prepare` does without blocking the event loop."""
-        return await self._arun(partial(self._prepare, messages, tools))
+        return await self._arun(self._prepare, messages, self.available(tools).available)
 
     def recover(self, messages: Sequence[M], error: object) -> FitResult[M] | None:
         """Fit again after a provider refused *messages* as too long; `None` for other errors.
@@ -214,11 +251,20 @@ class ContextWindowManager:
         `BudgetError` if nothing more can be saved, or not enough, or if a window of the size that
         it reported has no room for messages; then nothing is learned.
         """
-        return self._run(partial(self._recover, messages, error))
+        overflow = parse_overflow(error)
+        if overflow is None:
+            return None
+        self._learn(check_items(messages), overflow)
+        return self._run(partial(self._recover, overflow), messages, self.available().available)
 
     async def arecover(self, messages: Sequence[M], error: object) -> FitResult[M] | None:
         """Do what `recover` does without blocking the event loop."""
-        return await self._arun(partial(self._recover, messages, error))
+        overflow = parse_overflow(error)
+        if overflow is None:
+            return None
+        self._learn(check_items(messages), overflow)
+        flow = partial(self._recover, overflow)
+        return await self._arun(flow, messages, self.available().available)
 
     def observe(
         self, messages: Wires, prompt_tokens: int, tools: Sequence[Tool] | None = None
@@ -229,10 +275,14 @@ class ContextWindowManager:
         counter of the caller's, there is nothing to learn.
         """
         if isinstance(self._counter, CalibratedCounter):
-            wires = Objects().read(messages)
-            total = read_history(wires, None, self._engine).total + self.available(tools).tools
+            total = self._count(messages) + self.available(tools).tools
             plain = round(total / self._counter.factor)
             self._counter.observe(estimated=plain, reported=prompt_tokens)
+
+    def _count(self, messages: Wires) -> int:
+        wires = [apply_short_form(wire) for wire in Objects().read(check_items(messages))]
+        tokens = self._engine.new_text_cache().tokens
+        return sum(map(tokens.message, load(wires, format_name=self._engine.options.format)))
 
     def _learn(self, messages: Wires, overflow: Overflow) -> None:
         if overflow.limit is not None:
@@ -243,54 +293,74 @@ class ContextWindowManager:
                 raise BudgetError(f"the provider's window is too small: {error}") from error
             self._context_tokens = limit
         self.observe(messages, overflow.prompt or overflow.requested or 0)
-        self._fitter.passes.forget()  # their figures are those of another window
 
-    def _run(self, make: Callable[[Tally], Flow[T]]) -> T:
-        tally = Tally()
-        return run(make(tally), self._engine.asker, tally)
+    def _run(
+        self, make: Callable[[Turn, int], Flow[T]], messages: Sequence[Any], available: int
+    ) -> T:
+        turn = self._turns.begin(check_items(messages))
+        try:
+            return run(make(turn, available), self._engine.asker, turn.tally)
+        except BaseException:
+            self._turns.undo(turn)
+            raise
 
-    async def _arun(self, make: Callable[[Tally], Flow[T]]) -> T:
-        tally = Tally()
-        return await arun(make(tally), self._engine.asker, tally)
+    async def _arun(
+        self, make: Callable[[Turn, int], Flow[T]], messages: Sequence[Any], available: int
+    ) -> T:
+        turn = await asyncio.to_thread(self._turns.begin, check_items(messages))
+        try:
+            return await arun(make(turn, available), self._engine.asker, turn.tally)
+        except BaseException:
+            self._turns.undo(turn)
+            raise
 
-    def _fit(
-        self, messages: Sequence[M], tools: Sequence[Tool] | None, tally: Tally
-    ) -> Flow[FitResult[M]]:
-        wires, objects = self._known.read(check_items(messages))
-        attempt = self._fitter.begin(wires, self.available(tools).available)
-        result = self._fitter.settle(attempt) or (yield from self._fitter.flow(attempt, tally))
-        return objects.give_back(result)
+    def _budget_of(self, turn: Turn, available: int) -> Budget:
+        """Return when to fold, and how far: not now, if that was done often enough lately."""
+        budget = replace(self._budget, tokens=available)
+        if self._max_passes is None:
+            return budget
+        most, turns = self._max_passes
+        lately = (turn.conversation.turn - at < turns for at in turn.conversation.folded_at)
+        return replace(budget, way=None, high=1.0) if sum(lately) >= most else budget
 
-    def _prepare(self, messages: Wires, tools: Sequence[Tool] | None, tally: Tally) -> Flow[bool]:
-        wires, available = Objects().read(check_items(messages)), self.available(tools).available
-        attempt = self._fitter.begin(wires, available, soft=True)
-        if self._fitter.settle(attempt) is not None:
-            return False
-        return (yield from self._fitter.flow(attempt, tally)) is not attempt.current
+    def _fit(self, turn: Turn, available: int) -> Flow[FitResult[Any]]:
+        budget, held = self._budget_of(turn, available), turn.conversation
+        held.adopt_prepared(budget.limit(held.sending.cursor.now.landed, available))
+        turn.folds = held.sending.cursor.now.folds
+        view = yield from held.sending.next(budget, strategy=self._strategy)
+        return self._end(turn, available, view)
 
-    def _recover(
-        self, messages: Sequence[M], error: object, tally: Tally
-    ) -> Flow[FitResult[M] | None]:
-        overflow = parse_overflow(error)
-        if overflow is None:
-            return None
-        objects = Objects()
-        wires = objects.read(check_items(messages))
-        self._learn(wires, overflow)
-        attempt = self._fitter.begin(wires, self.available().available)
-        result = None if attempt.is_due else attempt.current
-        result = result or (yield from self._fitter.flow(attempt, tally))
-        if result.tokens_after >= result.tokens_before:
-            result = yield from self._fitter.flow(self._fitter.tighter(attempt), tally)
-        return objects.give_back(_smaller(result, overflow))
-
-
-def _smaller(result: FitResult[Any], overflow: Overflow) -> FitResult[Any]:
-    """Return *result* if there is a point in sending it."""
-    if result.fits and result.tokens_after < result.tokens_before:
+    def _end(self, turn: Turn, available: int, view: View) -> FitResult[Any]:
+        held = turn.conversation
+        if view.folds != turn.folds and self._max_passes:
+            held.folded_at = (*held.folded_at, held.turn)
+        result = result_of(turn, available)
+        self._turns.end(turn)
         return result
-    why = result.warnings[-1] if result.warnings else overflow.message
-    raise BudgetError(f"the provider refused the prompt and no shorter one will do: {why}")
+
+    def _prepare(self, turn: Turn, available: int) -> Flow[bool]:
+        held = turn.conversation
+        is_near = held.sending.arrive().tokens > self._prepare_at * available
+        if is_near:
+            early = held.sending.fork()
+            budget, view = self._budget_of(turn, available), early.arrive()
+            view = yield from early.fold(view, budget, self._strategy, is_forced=True)
+            is_near = view.folds > turn.folds
+            held.prepared = early if is_near else None
+        self._turns.end(turn, is_sent=False)
+        return is_near
+
+    def _recover(self, overflow: Overflow, turn: Turn, available: int) -> Flow[FitResult[Any]]:
+        held, budget = turn.conversation, self._budget_of(turn, available)
+        view = yield from held.sending.next(budget, strategy=self._strategy)
+        if view.tokens >= turn.tokens:
+            tighter = replace(budget, tokens=int(_TIGHTER * min(turn.tokens, available)), low=1.0)
+            view = yield from held.sending.refold(tighter, self._strategy)
+        result = self._end(turn, available, view)
+        if result.fits and result.tokens_after < result.tokens_before:
+            return result
+        why = result.warnings[-1] if result.warnings else overflow.message
+        raise BudgetError(f"the provider refused the prompt and no shorter one will do: {why}")
 
 
 def _choose_summarizer(llm: Generate | None, summarizer: object) -> object:
@@ -299,13 +369,13 @@ def _choose_summarizer(llm: Generate | None, summarizer: object) -> object:
         return summarizer
     if summarizer is not None:
         raise ConfigError("give llm (chat messages to text) or summarizer (text to text), not both")
-    return GenerateSummarizer(llm, DEFAULT_COMPRESSION_PROMPT)
+    return generating(llm)
 
 
-def _check_effect(strategy: Strategy, **chosen: bool) -> None:
+def _check_effect(strategy: StrategyName, **chosen: bool) -> None:
     """Refuse what was *chosen* and has no effect with *strategy*."""
     for name, is_chosen in chosen.items():
-        users: tuple[Strategy, ...]
+        users: tuple[StrategyName, ...]
         users = ("sliding_window",) if name == "max_messages" else ("fold", "summarize")
         if is_chosen and strategy not in users:
             raise ConfigError(

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from heapq import heapify, heappop, heapreplace
 from math import exp
 from typing import Final
+from zlib import crc32
 
 from refold.fold.asked import Question, belongings
-from refold.fold.lay_out import TASK_PART
+from refold.fold.lay_out import Layout
 from refold.fold.people import forbids, is_prose, names_value, wills
 from refold.fold.pieces import Grade, Kind, Place, Reading, Room, Voice
 from refold.scan.items import Shape
 
 _WEIGHT: Final = {
+    Grade.EMPTY: 0.0,
     Grade.PLAIN: 1.0,
     Grade.NOISE: 0.2,
     Grade.REPEAT: 0.5,
@@ -27,6 +29,8 @@ _WEIGHT: Final = {
 _HEADS: Final = frozenset((Grade.HEAD, Grade.ACT))
 _STALE: Final = 0.8
 """What is worth less because a file was read again or written since."""
+_COPY: Final = 0.1
+"""What is worth less because all its lines stand in a message that stays whole."""
 _SPOKEN: Final = 1.2
 _RECENT: Final = 4.0
 _RECENT_TURNS: Final = 3.0
@@ -36,13 +40,9 @@ _WHOLE_ITEM: Final = 0.35
 _LEAST: Final = 20_000
 """What a piece is worth without any item that counts, in millionths."""
 _WORTH: Final = "worth"
-_SCRAMBLE: Final = 48_271
-_PRIME: Final = 2_147_483_647
-"""Of Lehmer's generator: rows have the same chance wherever they stand."""
 _NAMED: Final = 3
 """So many items are named to say why a piece is shown."""
 _TYPED: Final = 0.2
-_WILLED: Final = 0.1
 _FORBIDDEN: Final = 0.05
 _EVIDENCE: Final = 0.1
 _PENDING: Final = 0.05
@@ -56,6 +56,8 @@ _NEW_ERRORS: Final = 0.5
 """Of the room: the newest plan, calls that change something, failures; of the newest results the
 names of failed tests, and why they failed.
 """
+_GAP: Final = 5
+"""Tokens of what is shown rather than the sign of a gap."""
 _FEW: Final = 40
 """So many answers are looked at."""
 
@@ -68,7 +70,14 @@ class Choice:
         self.is_talk, self._names, self._shapes = reading.is_talk, reading.names, reading.shapes
         self._worth = worth
         self.texts, self.pieces = texts, pieces
-        self.open = [n for n, p in enumerate(pieces) if texts[p.text].place is not Place.WHOLE]
+        heads = {p.head for p in pieces}
+        self.open = [
+            n
+            for n, p in enumerate(pieces)
+            if texts[p.text].place is not Place.WHOLE
+            # the header of a table comes with its rows, and says nothing without
+            and not (n in heads and texts[p.text].text[p.start : p.end].rstrip().endswith(":"))
+        ]
         self.left = list(worth)
         self.chosen: list[int] = []
         self.taken: set[int] = set()
@@ -78,6 +87,14 @@ class Choice:
             if texts[piece.text].place is Place.WHOLE:
                 for row in piece.items:
                     self.left[row] = min(self.left[row], round(_WHOLE_ITEM * worth[row]))
+        lines = {
+            line.strip()
+            for text in texts
+            if text.place is Place.WHOLE
+            for line in text.text.split("\n")
+        }
+        self.copies = {n for n in self.open if self._stands(n, lines)}
+        """Pieces all of whose lines stand in a message that stays whole."""
         last = max((text.message for text in texts), default=0)
         recent = [
             round(1_000 * (1 + _RECENT * exp((n - last) / _RECENT_TURNS))) for n in range(last + 1)
@@ -90,9 +107,15 @@ class Choice:
                 * (1.0 if texts[piece.text].voice is Voice.TOOL else _SPOKEN)
                 * (_STALE if texts[piece.text].is_stale and piece.grade not in _HEADS else 1.0)
                 * recent[texts[piece.text].message]
-                for piece in pieces
+                * (_COPY if n in self.copies else 1.0)
+                for n, piece in enumerate(pieces)
             ]
         )
+
+    def _stands(self, n: int, lines: Container[str]) -> bool:
+        piece = self.pieces[n]
+        body = self.texts[piece.text].text[piece.start : piece.end]
+        return all(line.strip() in lines for line in body.split("\n"))
 
     def gain(self, n: int) -> float:
         """Return what a piece adds per token."""
@@ -128,8 +151,10 @@ class Choice:
 
     def _tie(self, n: int) -> int:
         """Return what decides between equals: the later one; of the rows of a list, any."""
-        is_row = self.texts[self.pieces[n].text].kind is Kind.RECORDS
-        return n * _SCRAMBLE % _PRIME if is_row else -n
+        piece, text = self.pieces[n], self.texts[self.pieces[n].text]
+        if text.kind is not Kind.RECORDS:
+            return -n
+        return crc32(text.text[piece.start : piece.end].encode("utf-8", "replace"))
 
     def reason(self, n: int) -> str:
         """Return why a piece was chosen; of one for its worth, the values or words in it."""
@@ -151,7 +176,11 @@ class Choice:
 
     def spend(self, numbers: Iterable[int], budget: float, why: str) -> float:
         """Take the best of these pieces until the budget is spent; return what is left."""
-        heap = [(-self.gain(n), self._tie(n), n) for n in numbers if n not in self.taken]
+        heap = [
+            (-self.gain(n), self._tie(n), n)
+            for n in numbers
+            if n not in self.taken and self.pieces[n].grade is not Grade.EMPTY
+        ]
         heapify(heap)
         while heap and budget > 3:
             _, tie, n = heap[0]
@@ -166,17 +195,30 @@ class Choice:
             budget = self.take(n, budget, why)
         return budget
 
+    def close_gaps(self) -> None:
+        """Take what costs hardly more than the sign of a gap, between pieces that are shown."""
+        for n in sorted(self.taken):
+            m, cost = n + 1, 0.0
+            while m < len(self.pieces) and m not in self.taken and cost <= _GAP:
+                cost += self.pieces[m].cost
+                m += 1
+            number = self.pieces[n].text
+            is_within = m < len(self.pieces) and self.pieces[m].text == number
+            if cost <= _GAP and is_within and self.texts[number].kind is not Kind.RECORDS:
+                for k in range(n + 1, m):
+                    self.take(k, _GAP, "between", alone=True)
+
     def spend_within(self, most: float, numbers: Iterable[int], left: float, why: str) -> float:
         """Take the best of these pieces for at most *most* of what is *left*."""
         most = max(0.0, min(left, most))
         return left - (most - self.spend(numbers, most, why))
 
 
-def choose(choice: Choice, question: Question, left: float, room: Room, task: int) -> None:
+def choose(choice: Choice, question: Question, left: float, room: Room, layout: Layout) -> None:
     """Choose what the tokens that are *left* of a *room* can show.
 
     What is asked first; a line of every result in place; what people forbid and want; further
-    answers; the state of the work; then what is worth most. *task* is a task that is too long.
+    answers; the state of the work; then what is worth most.
     """
     pieces, texts, open_ = choice.pieces, choice.texts, choice.open
     is_open = set(open_)
@@ -203,9 +245,9 @@ def choose(choice: Choice, question: Question, left: float, room: Room, task: in
     if choice.is_talk:
         choice.spend(open_, left, _WORTH)
         return
-    if task >= 0:
-        most = max(0.0, min(left, TASK_PART * full))
-        left -= most - _tell_task(choice, task, most)
+    if layout.task >= 0:
+        most = max(0.0, min(left, layout.task_part * full))
+        left -= most - _tell_task(choice, layout.task, most)
     left = _tell_typed(choice, left, full, room.share)
     most = min(left, (_EVIDENCE if question.is_direct else _PENDING) * start)
     left -= most - answer(answers[1:], most)
@@ -222,12 +264,12 @@ def _show_lines(choice: Choice, left: float) -> float:
         text = choice.texts[piece.text]
         if text.place is not Place.EXCERPT or piece.text in choice.opened:
             continue
-        if piece.grade is not Grade.NOISE and text.text[piece.start : piece.end].strip():
+        if piece.grade not in (Grade.NOISE, Grade.EMPTY):
             lines.setdefault(piece.text, []).append(n)
-    for numbers in lines.values():
-        rest = left
+    for count, numbers in enumerate(lines.values()):
+        rest, most = left, left / (len(lines) - count)
         for alone in (False, True):
-            fitting = [n for n in numbers if choice.price(n) <= left]
+            fitting = [n for n in numbers if choice.price(n) <= most]
             if fitting and rest == left:
                 left = choice.take(max(fitting, key=choice.gain), left, "line", alone=alone)
     return left
@@ -235,7 +277,12 @@ def _show_lines(choice: Choice, left: float) -> float:
 
 def _tell_task(choice: Choice, task: int, left: float) -> float:
     """Of a task that is too long, show how it begins and what it forbids."""
-    own = [n for n in choice.open if choice.texts[choice.pieces[n].text].message == task]
+    own = [
+        n
+        for n in choice.open
+        if choice.texts[choice.pieces[n].text].message == task
+        and choice.pieces[n].grade is not Grade.NOISE
+    ]
     bans = [n for n in own if _says(choice, n, forbids)]
     for n in own[:1]:  # how it begins is worth twice the share, if it is one long sentence
         left = choice.take(n, 2 * left, "task") - left
@@ -256,7 +303,11 @@ def _tell_typed(choice: Choice, left: float, full: float, share: float) -> float
     """Show what people typed: all of it if that is little, else what they forbid, want, name."""
     pieces, texts = choice.pieces, choice.texts
     typed = [
-        n for n in choice.open if texts[pieces[n].text].is_typed and pieces[n].grade is Grade.PLAIN
+        n
+        for n in choice.open
+        if texts[pieces[n].text].is_typed
+        and pieces[n].grade is Grade.PLAIN
+        and n not in choice.copies
     ]
     if sum(pieces[n].cost + 2 for n in typed) <= _TYPED * full:
         for n in typed:

@@ -9,6 +9,7 @@ from typing import Final
 from refold.fold.kinds import grade_harness, grade_lines
 from refold.fold.pieces import Grade, Kind, Piece, Text, Voice
 from refold.fold.talk import find_clauses
+from refold.lazy import regex
 
 _GLUE: Final = {Voice.TOOL: 140, Voice.CALL: 300, Voice.USER: 200, Voice.ASSISTANT: 200}
 """Characters up to which lines or sentences are one piece; 60 to 220 make no difference."""
@@ -18,10 +19,12 @@ _TINY_ROW: Final = 12
 _LONGEST: Final = 480
 _LONGEST_ROW: Final = 1_200
 """Longer lines are cut between words."""
-_SENTENCE: Final = re.compile(r"(?<=[.!?])\s+(?=[A-Z\"'(])|(?<=[。！？])|\n")
-_LINE: Final = re.compile(r"\n")
-_BORDER: Final = re.compile(r"(?:}, |},|\], |\. |\? |! |; |, | )")
-_DIGITS: Final = re.compile(r"\d+")
+_SENTENCE: Final = regex(r"(?<=[.!?])\s+(?=[A-Z\"'(])|(?<=[。！？])|\n")
+_LINE: Final = regex(r"\n")
+_BORDER: Final = regex(r"(?:}, |},|\], |\. |\? |! |; |, | )")
+_DIGITS: Final = regex(r"\d+")
+_EMPTY: Final = regex(r"(?:[ \t]*+\d++[\t→|:](?=\W*?$)|`{3,}\w*|[^\w\n`]++|[`\n])*+", re.M)
+"""Lines without a word, or with nothing after their number."""
 _BAD: Final = frozenset((Grade.ERROR, Grade.GRAVE, Grade.FAILED))
 _STARTS: Final = _BAD | {Grade.SIGNATURE}
 
@@ -40,6 +43,9 @@ def cut(texts: Sequence[Text], *, is_talk: bool = False) -> list[Piece]:
             _cut_records(number, text, pieces)
         else:
             _cut_lines(number, text, pieces)
+    for piece in pieces:
+        if _EMPTY.fullmatch(texts[piece.text].text, piece.start, piece.end):
+            piece.grade = Grade.EMPTY
     return pieces
 
 
@@ -66,7 +72,8 @@ def _cut_records(number: int, text: Text, pieces: list[Piece]) -> None:
             last.end, last.cost = end, last.cost + rate * (end - start)
         elif end > start:
             for first, stop in _parts(body, start, end, _LONGEST_ROW):
-                pieces.append(Piece(number, first, stop, rate * (stop - first) + 1, grade, under))
+                size = stop - first + (stop == len(body))  # the last row is as dear as the others
+                pieces.append(Piece(number, first, stop, rate * size + 1, grade, under))
         start = end
 
 
@@ -100,6 +107,10 @@ def _cut_lines(number: int, text: Text, pieces: list[Piece]) -> None:
 def _grade_of(body: str, start: int, end: int, grades: dict[int, Grade]) -> Grade:
     """Return the weightiest grade of the lines of a piece; noise only if all of it is."""
     best, lowest = Grade.PLAIN, Grade.NOISE
+    line = body.rfind("\n", max(0, start - _LONGEST), start) + 1
+    is_known = line > 0 or start <= _LONGEST
+    if is_known and grades.get(line) is Grade.NOISE and "\n" not in body[start:end].rstrip("\n"):
+        return Grade.NOISE  # a later part of such a line
     at = start
     while at < end:
         grade = grades.get(at, Grade.PLAIN)
@@ -123,6 +134,8 @@ def _spans(text: Text, grades: dict[int, Grade]) -> Iterator[tuple[int, int]]:
         if end <= last:
             continue
         grade = grades.get(last, Grade.PLAIN)
+        if before is Grade.NOISE and body[last - 1] == " ":
+            grade = grade or before  # the same line goes on
         is_new = grade in _STARTS or (grade is Grade.NOISE) is not (before is Grade.NOISE)
         if last > start and (end - start > most or is_head or is_new):
             yield from _parts(body, start, last, _LONGEST)

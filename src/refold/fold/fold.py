@@ -14,8 +14,7 @@ from typing import Final
 from refold.fold.asked import ask
 from refold.fold.choose import Choice, choose
 from refold.fold.cut import cut
-from refold.fold.lay_out import SPOKEN, Layout, find_costs, lay_out
-from refold.fold.least import lay_out_least
+from refold.fold.lay_out import SPOKEN, Layout, find_costs, lay_out, lay_out_least
 from refold.fold.pieces import Place, Reading, Room, Text, Voice
 from refold.fold.rate import Index, Weights, rate
 from refold.fold.talk import is_talk
@@ -53,6 +52,9 @@ class Folder:
         self._explains, self._weights = explains, weights
         self._cost = sum(map(tokens.message, messages))
         self._reading: Reading | None = None
+        self._runs: dict[tuple[int, int], tuple[int, str, int, int]] = {}
+        self._worth: dict[float, list[int]] = {}
+        """Share of all tokens → the worth of each item."""
 
     def fold(self, target: int, limit: int) -> Plan:
         """Return a plan of at most *target* tokens; what must stay may take up to *limit*."""
@@ -87,7 +89,9 @@ class Folder:
             self._index = Index(is_talk=talk)
             self._index.add(texts, pieces)
             self._question = ask(texts, pieces, self._index)
-            whole, shape = find_costs(messages, texts, tokens)
+            told = [part.text for m in messages if m.role in SYSTEM for part in m.parts]
+            self._known = [row for text in told for row in set(self._index.rows_in(text))]
+            whole, shape = find_costs(messages, texts, tokens, self._untouchable)
             fixed = sum(whole[m.index] for m in messages if m.role in SYSTEM)
             names = list(self._index.row), self._index.shape
             bare = tokens(marks.digest("", 20, "kdbfq")) + MESSAGE_OVERHEAD
@@ -107,16 +111,17 @@ class Folder:
             text.place = layout.places[text.message]
             if text.place is Place.EXCERPT and _stays(text):
                 text.place = Place.WHOLE
-        worth = rate(self._index, reading.texts, room.share, self._weights)
-        for message in self._messages:
-            if message.role in SYSTEM:
-                for part in message.parts:
-                    for row in set(self._index.rows_in(part.text)):
-                        worth[row] //= _KNOWN
+        worth = self._worth.get(room.share)
+        if worth is None:
+            worth = rate(self._index, reading.texts, room.share, self._weights)
+            for row in self._known:
+                worth[row] //= _KNOWN
+            self._worth[room.share] = worth
         return Choice(reading, worth)
 
     def _writer(self, choice: Choice) -> Writer:
-        return Writer(self._messages, choice, self._tokens, explains=self._explains)
+        runs = self._runs
+        return Writer(self._messages, choice, self._tokens, runs, explains=self._explains)
 
     def _fill(self, layout: Layout, room: Room, most: int) -> Plan | None:
         """Choose, write and count until the view fits and its room is used; `None` if it cannot.
@@ -129,7 +134,8 @@ class Folder:
         if used > most:
             return None
         target = max(room.target, used)
-        choose(choice, self._question, target - used, room, layout.task)
+        choose(choice, self._question, target - used, room, layout)
+        choice.close_gaps()
         plan, used = writer.write(layout)
         for attempt in range(_ROUNDS):
             if used > target:

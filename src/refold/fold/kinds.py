@@ -4,50 +4,95 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 from typing import Final
 
 from refold.fold.people import is_prose
 from refold.fold.pieces import Grade
+from refold.lazy import regex
 
-_RULES: Final[tuple[tuple[Grade, str], ...]] = (
+_RULES: Final[tuple[tuple[Grade, str, tuple[str, ...]], ...]] = (
     # what a run came to, and which tests failed
-    (Grade.FAILED, r"(?:FAILED|ERROR) (?=\S*[/.:])|(?:ERROR|FAIL): \S|[ \t]*--- FAIL"),
-    (Grade.FAILED, r".*(?:::\S{1,200} (?:FAILED|ERROR)|\.\.\. (?:FAIL|ERROR))|not ok \d|FAIL\t"),
-    (Grade.FAILED, r"[ \t]*[✕✗✖×❌] \S|[ \t]*● \S"),
-    (Grade.GRAVE, r"(?:FAILED|ERROR|FAIL)[ :]"),
-    (Grade.GRAVE, r"E  "),
-    (Grade.GRAVE, r"_{3,} \S.* _{3,}$"),
-    (Grade.GRAVE, r"Ran \d+ tests|(?:OK|FAILED)\b|test result: "),
-    (Grade.GRAVE, r"[ \t]*Tests?(?: Suites| Files)?:? +(?:run: )?\d|\[\w+\] Tests run: \d"),
-    (Grade.GRAVE, r"Error: |(?:[a-zA-Z_]\w*\.)*\w*(?:Error|Exception)\b"),
+    (
+        Grade.FAILED,
+        r"(?:FAILED|ERROR) (?=\S*[/.:])|(?:ERROR|FAIL): \S|[ \t]*--- FAIL",
+        ("FAIL", "ERROR"),
+    ),
+    (
+        Grade.FAILED,
+        r".*(?:::\S{1,200} (?:FAILED|ERROR)|\.\.\. (?:FAIL|ERROR))|not ok \d|FAIL\t",
+        ("FAIL", "ERROR", "not ok "),
+    ),
+    (Grade.FAILED, r"[ \t]*[✕✗✖×❌] \S|[ \t]*● \S", tuple("✕✗✖×❌●")),
+    (Grade.GRAVE, r"(?:FAILED|ERROR|FAIL)[ :]", ("FAIL", "ERROR")),
+    (Grade.GRAVE, r"E  ", ("E  ",)),
+    (Grade.GRAVE, r"_{3,} \S.* _{3,}$", ("___ ",)),
+    (
+        Grade.GRAVE,
+        r"Ran \d+ tests|(?:OK|FAILED)\b|test result: ",
+        ("Ran ", "OK", "FAILED", "test result: "),
+    ),
+    (
+        Grade.GRAVE,
+        r"[ \t]*Tests?(?: Suites| Files)?:? +(?:run: )?\d|\[\w+\] Tests run: \d",
+        ("Test",),
+    ),
+    (
+        Grade.GRAVE,
+        r"Error: |(?:[a-zA-Z_]\w*\.)*\w*(?:Error|Exception)\b",
+        ("Error", "Exception"),
+    ),
     (
         Grade.GRAVE,
         r".{0,99}\b\d+ (?:passed|failed|errors?)\b.{0,99} in [\d.]+|.*BUILD (?:SUCCESS|FAIL)",
+        (" passed", " failed", " error", "BUILD "),
     ),
-    (Grade.GRAVE, r"\d+ (?:passing|failing)\b"),
+    (Grade.GRAVE, r"\d+ (?:passing|failing)\b", (" passing", " failing")),
     # what says nothing
-    (Grade.NOISE, r".*(?:PASSED|\.\.\. ok|site-packages|\bDEBUG\b)"),
-    (Grade.NOISE, r"\s+at [\w.$]+\(|[ \t]*(?:--- PASS|=== RUN|✓|✔|√) |ok \d"),
-    (Grade.NOISE, r"</?[\w-]+>\s*$"),
-    (Grade.NOISE, r"[\w.]+=(?:\[\]|\{\}|null|None)?$"),
-    # what reports that something went wrong
     (
-        Grade.ERROR,
-        r".*(?i:\b(?:error|exception|traceback|failed|failure|fatal|panic|denied|not found|cannot"
-        r"|assert\w*)\b)|.*\bFAIL\b|.*(?i:exit (?:code|status)?:? ?[1-9])",
+        Grade.NOISE,
+        r".*(?:PASSED|\.\.\. ok|site-packages|\bDEBUG\b)",
+        ("PASSED", "... ok", "site-packages", "DEBUG"),
     ),
+    (
+        Grade.NOISE,
+        r"[ \t]{1,99}at [\w.$]{1,200}\(|[ \t]*(?:--- PASS|=== RUN|✓|✔|√) |ok \d",
+        ("at ", "--- PASS", "=== RUN", "✓", "✔", "√", "ok "),
+    ),
+    (Grade.NOISE, r"</?[\w-]{1,99}>[ \t\r]*$", (">",)),
+    (Grade.NOISE, r"[\w.]+=(?:\[\]|\{\}|null|None)?$", ("=",)),
     # what names what follows
     (
         Grade.SIGNATURE,
-        r"[ \t]*(?:\d+[\t:→|-]\s*)?(?:async def|def|class|function|func|fn|export|pub|impl"
+        r"[ \t]*(?:\d{1,9}[\t:→|-][ \t]*)?(?:async def|def|class|function|func|fn|export|pub|impl"
         r"|interface|type|struct)\b",
+        tuple("def class func fn export pub impl interface type struct".split()),
     ),
 )
-_LINE: Final = re.compile(
-    "(?m)^(?:" + "|".join(f"(?P<g{n}>{pattern})" for n, (_, pattern) in enumerate(_RULES)) + ")"
+"""What a line is, how it looks, and what every text with such a line has one of."""
+_ODD: Final = "\u0130\u0131\u017f\u212a"
+"""Letters that count as others where case is ignored."""
+_LINE_END: Final = regex(r"\n")
+_ERROR: Final = regex(
+    r"(?i:.*\b(?:error|exception|traceback|failed|failure|fatal|panic|denied|not found|cannot"
+    r"|assert\w*)\b)|.*\bFAIL\b|.*(?i:exit (?:code|status)?:? ?[1-9])"
 )
-_GRADES: Final = {f"g{n}": grade for n, (grade, _) in enumerate(_RULES)}
-_HARNESS: Final = re.compile(
+"""What reports that something went wrong, unless a rule says better what it is."""
+_TROUBLE: Final = (
+    *("error", "exception", "traceback", "fail", "fatal", "panic", "denied", "not found"),
+    *("cannot", "assert", "exit "),
+)
+"""One of these is in every such line, in small letters."""
+
+
+@cache
+def _rules_for(numbers: tuple[int, ...]) -> re.Pattern[str] | None:
+    """Return the pattern of some rules, the first that holds decides."""
+    rules = "|".join(f"(?P<g{n}>{_RULES[n][1]})" for n in numbers)
+    return re.compile(f"(?m)^(?:{rules})") if rules else None
+
+
+_HARNESS: Final = regex(
     r"(?m)^(?:Aider v\d|(?:Main |Weak )?[Mm]odels?: |Git repo: |Repo-map: |Use /help "
     r"|\S*/bin/aider\b"
     r"|(?:Cur|Git) working dir|Tokens: .* sent|Cost: |Applied edit to |Commit [0-9a-f]{6,} "
@@ -56,41 +101,43 @@ _HARNESS: Final = re.compile(
 )
 
 
-SIGNATURE: Final = re.compile(
-    r"(?m)^[ \t]*(?:\d+[\t:→|-]\s*)?(?:async def|def|class|function|func|fn|export|pub|impl"
+SIGNATURE: Final = regex(
+    r"(?m)^[ \t]*(?:\d{1,9}[\t:→|-][ \t]*)?(?:async def|def|class|function|func|fn|export|pub|impl"
     r"|interface|type|struct)\b"
 )
 _KINDS: Final[tuple[tuple[str, float, re.Pattern[str]], ...]] = (
-    ("diff", 0.02, re.compile(r"diff --git |@@ -\d|--- a/|Index: ")),
+    ("diff", 0.02, regex(r"diff --git |@@ -\d|--- a/|Index: ")),
     (
         "test run",
         0.01,
-        re.compile(
-            r"(?:FAILED|PASSED|ERROR) [^\s:]+::|[^\s:]+::\S+ (?:PASSED|FAILED)|=+ test session"
-            r"|Ran \d+ tests?"
-            r"|=+ .*\d+ (?:passed|failed)|test result: |--- (?:FAIL|PASS)|ok  \t|\s*Tests:? +\d"
+        regex(
+            r"(?:FAILED|PASSED|ERROR) [^\s:]{1,200}::|[^\s:]{1,200}::\S{1,200} (?:PASSED|FAILED)"
+            r"|={1,99} (?:test session|.{0,99}\d (?:passed|failed))|Ran \d+ tests?|test result: "
+            r"|--- (?:FAIL|PASS)|ok  \t|\s{0,9}Tests:? {1,9}\d"
         ),
     ),
-    ("file", 0.6, re.compile(r"\s*\d+[\t→|:]")),
-    ("search hits", 0.5, re.compile(r"[\w./-]+[:-]\d+[:-]")),
+    ("file", 0.6, regex(r"\s{0,40}\d{1,9}[\t→|:]")),
+    ("search hits", 0.5, regex(r"[\w./-]{1,300}[:-]\d{1,9}[:-]")),
     (
         "log",
         0.4,
-        re.compile(
+        regex(
             r"\W{0,2}(?:\d{4}-\d\d-\d\d[T ]\d\d|\d\d:\d\d:\d\d|(?:INFO|DEBUG|WARN|ERROR)\b"
-            r"|[A-Z][a-z]{2} +\d+ \d\d:|\d+\.\d+\.\d+\.\d+ - )"
+            r"|[A-Z][a-z]{2} {1,9}\d{1,9} \d\d:|\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3} - )"
         ),
     ),
     (
         "stack trace",
         0.1,
-        re.compile(r"Traceback \(most|\s+at [\w.$<>]+\(|\s+File \"[^\"]+\", line \d"),
+        regex(
+            r"Traceback \(most|\s{1,99}at [\w.$<>]{1,200}\(|\s{1,99}File \"[^\"]{1,300}\", line \d"
+        ),
     ),
-    ("listing", 0.6, re.compile(r"[d-][rwx-]{9}|(?:\./|/)?[\w.-]+(?:/[\w.-]+)*/?$")),
+    ("listing", 0.6, regex(r"[d-][rwx-]{9}|(?:\./|/)?(?:[\w.-]{1,99}/){0,20}[\w.-]{0,99}$")),
     (
         "build output",
         0.05,
-        re.compile(r"[^\s:]+:\d+(?::\d+)?: (?:error|warning)|Compiling |npm "),
+        regex(r"[^\s:]{1,200}:\d{1,9}(?::\d{1,9})?: (?:error|warning)|Compiling |npm "),
     ),
     ("code", 0.05, SIGNATURE),
 )
@@ -117,8 +164,33 @@ def kind_of(text: str) -> str:
 
 def grade_lines(text: str) -> Iterator[tuple[int, Grade]]:
     """Yield where a line of tool output begins that is more or less than plain, and what it is."""
-    for found in _LINE.finditer(text):
-        yield found.start(), _GRADES[found.lastgroup or ""]
+    numbers = [n for n, row in enumerate(_RULES) if any(sign in text for sign in row[2])]
+    line = _rules_for(tuple(numbers))
+    graded = {
+        found.start(): _RULES[int((found.lastgroup or "g0")[1:])][0]
+        for found in (line.finditer(text) if line else ())
+    }
+    for start in _find_trouble(text):
+        if graded.get(start, Grade.SIGNATURE) is Grade.SIGNATURE:
+            graded[start] = Grade.ERROR
+    yield from sorted(graded.items())
+
+
+def _find_trouble(text: str) -> Iterator[int]:
+    """Yield where a line begins that reports an error: a line is matched only if it may be one."""
+    small = text.lower()
+    if not text.isascii() and any(letter in text for letter in _ODD):
+        starts = {0, *(found.end() for found in _LINE_END.finditer(text))}
+    else:
+        starts = set[int]()
+        for sign in _TROUBLE:
+            place = small.find(sign)
+            while place >= 0:
+                starts.add(small.rfind("\n", 0, place) + 1)
+                place = small.find(sign, small.find("\n", place) % (len(small) + 1))
+    for start in starts:
+        if _ERROR.match(text, start):
+            yield start
 
 
 def grade_harness(text: str) -> Iterator[tuple[int, Grade]]:

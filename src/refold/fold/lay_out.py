@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from math import ceil
 from typing import Final
 
 from refold.fold.people import is_insert
-from refold.fold.pieces import Place, Reading, Room, Text, Voice
+from refold.fold.pieces import Kind, Place, Reading, Room, Text, Voice
 from refold.messages.blocks import find_blocks
 from refold.messages.message import Message
 from refold.messages.token_count import CountedTexts
+from refold.messages.untouchable import find_last_words
 
 YIELDING: Final = ("first_task", "last_user_message")
 """Why messages stay whole while they fit, and are excerpted where they do not."""
 _TASK: Final = 0.33
-TASK_PART: Final = 0.15
+_TASK_PART: Final = 0.15
 """Of the room: how a longer task begins, and what it forbids."""
+_FAIR: Final = 0.3
+"""Where a smaller share of all tokens fits, it is up to twice as much."""
 _TASK_WIDE: Final = 0.5
 _SHORT_TASK: Final = 60
 """The share of the room that the task may take whole, and where half of everything fits; so many
@@ -31,16 +33,17 @@ _TALK_NEWEST: Final = 0.3
 _SMALL_ROOM: Final = 600
 """In a room of so many tokens the newest results may take all but a mark."""
 _NEWEST_SMALL: Final = 0.4
-_TAIL: Final = 0.33
-_TAIL_WIDE: Final = 0.3
-"""Of the room: the newest turns whole; less where half of everything fits."""
+_TAIL: Final = 0.4
 _SLACK: Final = 0.1
-_SHAPE: Final = 0.05
-"""Of the room: turns in shape before them."""
+"""Of the room: the newest turns whole, and so much more for the turn that passes it."""
 _CALL: Final = 90
 _LINE: Final = 28
 SPOKEN: Final = 400
 """Tokens of a call, of a line of a result and of words that are shown whole in shape."""
+
+
+_REFORMATTED: Final = 8
+"""Tokens of the mark of data in another spelling."""
 
 
 @dataclass(slots=True)
@@ -52,12 +55,17 @@ class Layout:
     blocks: list[range]
     task: int = -1
     """The index of the task, if it is shown in part."""
+    task_part: float = _TASK_PART
+    """Of the room: what of the task is shown."""
 
 
 def find_costs(
-    messages: Sequence[Message], texts: Sequence[Text], tokens: CountedTexts
+    messages: Sequence[Message],
+    texts: Sequence[Text],
+    tokens: CountedTexts,
+    untouchable: Container[int],
 ) -> tuple[list[int], list[float]]:
-    """Return what each message costs, whole and in shape."""
+    """Return what each message costs, whole and in shape, and note what records save."""
     whole = [tokens.message(message) for message in messages]
     shape = [float(cost) for cost in whole]
     for message in messages:
@@ -66,6 +74,10 @@ def find_costs(
     for text in texts:
         most = {Voice.CALL: _CALL * 1.2, Voice.TOOL: _LINE}.get(text.voice, SPOKEN)
         shape[text.message] += min(text.tokens, most)
+        if text.kind is Kind.RECORDS and not (text.is_file or text.message in untouchable):
+            plain = tokens(messages[text.message].parts[text.part].text)
+            text.saves = max(0, plain - text.tokens - _REFORMATTED)
+            whole[text.message] -= text.saves
     return whole, shape
 
 
@@ -83,9 +95,7 @@ def lay_out(reading: Reading, untouchable: Mapping[int, str], room: Room, lean: 
     used, task = _place_question(layout, reading, left, room)
     left -= task
     lean = 0.0 if reading.is_talk else lean
-    wide = min(1.0, max(0.0, (room.share - 0.2) / 0.3))
-    tail = lean * (_TAIL + (_TAIL_WIDE - _TAIL) * wide) * left
-    shape = lean * _SHAPE * left
+    tail = lean * _TAIL * left
     is_new = True
     for block in reversed(layout.blocks):
         rest = [i for i in block if i not in reasons]
@@ -99,17 +109,39 @@ def lay_out(reading: Reading, untouchable: Mapping[int, str], room: Room, lean: 
         if not rest or not messages[block[0]].is_turn:
             continue
         is_new = False
-        if used < tail and used + need <= tail + _SLACK * left:
-            _keep(layout, rest, "newest_turns")
-            used += need
-            continue
-        tail = -1.0
-        shape -= sum(reading.shape[i] for i in rest)
-        if shape < 0:
+        if used >= tail or used + need > tail + _SLACK * left:
             break
-        for i in rest:
-            places[i] = Place.EXCERPT
-    keep_ties(layout, messages)
+        _keep(layout, rest, "newest_turns")
+        used += need
+    _keep_ties(layout, messages)
+    return layout
+
+
+def lay_out_least(
+    reading: Reading,
+    untouchable: Mapping[int, str],
+    *,
+    keeps_question: bool,
+    keeps_task: bool = False,
+) -> Layout:
+    """Put everything that may go there into digests; what no budget may change stays in place."""
+    messages = reading.messages
+    reasons = {
+        index: why
+        for index, why in untouchable.items()
+        if why not in YIELDING
+        or messages[index].images
+        or messages[index].opaque
+        or (keeps_question and why == "last_user_message")
+        or (keeps_task and why == "first_task")
+    }
+    places = [Place.WHOLE if m.index in reasons else Place.DIGEST for m in messages]
+    for message, _ in find_last_words(messages) if keeps_question else ():
+        if places[message.index] is Place.DIGEST:
+            places[message.index] = Place.EXCERPT
+    layout = Layout(places, reasons, find_blocks(messages))
+    layout.task = next((n for n in _find_users(reading)[:1] if places[n] is Place.DIGEST), -1)
+    _keep_ties(layout, messages)
     return layout
 
 
@@ -123,16 +155,17 @@ def _place_question(
     layout: Layout, reading: Reading, left: float, room: Room
 ) -> tuple[float, float]:
     """Keep the user's last words, and the task unless it takes too much; return what both cost."""
-    users = find_users(reading)
+    users = _find_users(reading)
     if not users:
         return 0.0, 0.0
     task, question = users[0], users[-1]
     used = spent = 0.0
     is_asked = question != task or question == len(layout.places) - 1
+    is_asked = is_asked and question not in layout.reasons
     is_small = reading.whole[question] + reading.bare <= left + room.limit - room.target
     if reading.is_talk:
         is_small = reading.whole[question] <= _TALK_NEWEST * left
-    if is_asked and question not in layout.reasons and is_small:
+    if is_asked and is_small:
         _keep(layout, [question], "last_user_message")
         used += reading.whole[question]
     elif (
@@ -143,6 +176,9 @@ def _place_question(
         layout.places[question] = Place.EXCERPT  # the words stay, the results beside them may go
     if task not in layout.reasons:
         share = _OPENING if reading.is_talk else min(_TASK_WIDE, max(_TASK, room.share))
+        if question == task and not reading.is_talk:  # all that the user said
+            share = _TASK_WIDE
+        layout.task_part = _TASK_PART * min(2.0, max(1.0, _FAIR / max(room.share, 0.01)))
         most = share * (left - used)
         if not reading.is_talk:
             most = max(most, min(_SHORT_TASK, left - used - reading.bare))
@@ -151,11 +187,11 @@ def _place_question(
             spent = reading.whole[task]
         else:
             layout.task = task
-            spent = min(reading.whole[task], TASK_PART * max(0.0, left - used))
+            spent = min(reading.whole[task], layout.task_part * max(0.0, left - used))
     return used, spent
 
 
-def find_users(reading: Reading) -> list[int]:
+def _find_users(reading: Reading) -> list[int]:
     """Return the messages with words of the user's own; the first one is the task."""
     return [t.message for t in reading.texts if t.voice is Voice.USER and not is_insert(t.text)]
 
@@ -182,7 +218,7 @@ def _place_newest(
     return max(0.0, 0.6 * room, spent)
 
 
-def keep_ties(layout: Layout, messages: Sequence[Message]) -> None:
+def _keep_ties(layout: Layout, messages: Sequence[Message]) -> None:
     """Let what is tied to a message in place stand in its place, too.
 
     Records that no model sees go into the digest that continues after them.
@@ -199,13 +235,3 @@ def keep_ties(layout: Layout, messages: Sequence[Message]) -> None:
             for i in block:
                 if places[i] is Place.DIGEST:
                     places[i] = Place.EXCERPT
-
-
-def target_for_newest(
-    messages: Sequence[Message], untouchable: Mapping[int, str], tokens: CountedTexts
-) -> int:
-    """Return the tokens for which the newest block stays whole beside what is *untouchable*."""
-    seen = [b for b in find_blocks(messages) if any(messages[i].is_turn for i in b)]
-    newest = [index for index in (seen[-1] if seen else ()) if index not in untouchable]
-    whole = sum(tokens.message(messages[index]) for index in untouchable)
-    return whole + ceil(sum(tokens.message(messages[n]) for n in newest) / _NEWEST)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
 from refold.fold.fold import Folder
 from refold.fold.kinds import kind_of
+from refold.lazy import regex
 from refold.messages.formats import load
 from refold.messages.token_count import MESSAGE_OVERHEAD, CountedTexts
 from refold.notation.recognize import body_of
@@ -15,7 +15,7 @@ from refold.scan.tokens.estimate import estimate_tokens
 
 _AROUND: Final = MESSAGE_OVERHEAD + 12
 """Tokens of a message, and of the mark of an excerpt, which is left out here."""
-_END: Final = re.compile(r"(?<=[.!?])[ \t]++(?=\S)|(?<=[。！？])(?=[^\s。！？])")
+_END: Final = regex(r"(?<=[.!?])[ \t]++(?=\S)|(?<=[。！？])(?=[^\s。！？])")
 """Between two sentences."""
 
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
+from refold.lazy import regex
 from refold.messages.formats.base import is_note
 
-_NOTE: Final = re.compile(
+_NOTE: Final = regex(
     r"\s*(?:<(?:system|command|local-command|environment|user_instructions|user-prompt|bash-|ide_"
     r"|task-not)|Caveat: |\[Request interrupted|This session is being continued|# AGENTS"
     r"|Please always provide EXACTLY ONE)"
 )
-_OUTPUT: Final = re.compile(
+_OUTPUT: Final = regex(
     r"\s*(?:<(?:returncode|output|error|tool_)|OBSERVATION:|Observation:|\[File: |Found \d+ match"
     r"|\(Open file|Exit code|\[\w+ for .*\] Result:)|(?s:.*)\n(?:bash-)?\$\s*\Z"
 )
@@ -23,16 +23,16 @@ _LONG: Final = 300
 _PLAIN_SHARE: Final = 0.55
 _NUMBER_SHARE: Final = 0.25
 """Of the words of prose, so many are letters only, and no more have digits."""
-_WILL: Final = re.compile(
+_WILL: Final = regex(
     r"(?i)\b(?:don['’]?t|do not|never|only|must|not want|without|instead|rather|should|stop|no,"
     r"|always|please|need|want|wrong|actually)\b|\?|不|别|要|请|ない|てください"
 )
-_FORBIDS: Final = re.compile(
+_FORBIDS: Final = regex(
     r"(?i)\b(?:don['’]?t|do not|never|must not|mustn['’]?t|should not|shouldn['’]?t|not want"
     r"|without|instead of|rather than|avoid|stop|no longer|not? (?:touch|change|use|add|need)"
     r"|leave .{1,40} alone|only)\b|不要|别|禁止|ないで"
 )
-_VALUE: Final = re.compile(r"[@#\d]")
+_VALUE: Final = regex(r"[@#\d]")
 
 
 def is_insert(text: str) -> bool:

@@ -44,6 +44,8 @@ class Kind(StrEnum):
 class Grade(IntEnum):
     """What a piece is, beyond the words in it."""
 
+    EMPTY = -1
+    """Brackets, rules, blank lines with their numbers: never shown for their own sake."""
     PLAIN = 0
     NOISE = 1
     """Progress, passed tests, frames of libraries, what a harness says of itself."""
@@ -94,6 +96,10 @@ class Text:
     """Whether it was an excerpt already, of which the mark is left out here."""
     heads: tuple[int, ...] = ()
     """Of records: for each line, the line that heads it, or -1."""
+    is_file: bool = False
+    """Whether it is what a read returned: an agent that edits needs the file's own spelling."""
+    saves: int = 0
+    """Of data: the tokens that its message saves by showing it as records."""
     place: Place = Place.DIGEST
 
     @property

@@ -7,18 +7,16 @@ are of whole numbers, so that every machine gets the same.
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
 from math import exp, log, sqrt
 from typing import Final
 
 from refold.fold.pieces import Piece, Text, Voice
 from refold.scan.items import Shape, find_items, part_words, shape_of
+from refold.shipped import read_shipped
 
-_VOID: Final = -1
 _LONG_WORD: Final = 60
 _UNIT: Final = 1_000_000
 _STEP: Final = 1_000
@@ -66,65 +64,54 @@ class Index:
     def add(self, texts: Sequence[Text], pieces: Sequence[Piece]) -> None:
         """Index the *pieces* of all texts, which tile them in order."""
         turn_of = {index: n for n, index in enumerate(dict.fromkeys(t.message for t in texts))}
+        last, turns, times = self.last, self.turns, self.times
+        voices, counts, known = self.voices, self.pieces, self._words
         words, at = "", -1
         for piece in pieces:
-            text = texts[piece.text]
             if piece.text != at:
-                words, at = part_words(text.text), piece.text
+                at, text = piece.text, texts[piece.text]
+                words = part_words(text.text)
                 words = words.lower() if self.is_talk and words.isascii() else words
-            found = self._rows_in(words[piece.start : piece.end])
-            counts = Counter(found)
-            counts.pop(_VOID, None)
-            self._note(counts, turn_of[text.message], text.voice)
-            piece.items = tuple(counts)
+                turn, voice = turn_of[text.message], int(text.voice)
+            rows: list[int] = []
+            for word in words[piece.start : piece.end].split():
+                of_word = known.get(word)
+                rows += self._rows_of(word) if of_word is None else of_word
+            piece.items = items = tuple(dict.fromkeys(rows))
+            if fresh := len(self.shape) - len(last):
+                self.first += [turn] * fresh
+                last += [-1] * fresh
+                for column in (turns, times, voices, counts):
+                    column.extend([0] * fresh)
+            for row in rows:
+                times[row] += 1
+            for row in items:
+                voices[row] |= voice
+                counts[row] += 1
+                if last[row] != turn:
+                    last[row] = turn
+                    turns[row] += 1
 
     def rows_in(self, text: str) -> list[int]:
         """Return the rows of the items of *text* that are indexed already."""
         return [self.row[item] for item in find_items(text) if item in self.row]
 
-    def _rows_in(self, words: str) -> list[int]:
-        known = self._words
-        rows: list[int] = []
-        for word in words.split():
-            of_word = known.get(word)
-            rows += self._rows_of(word) if of_word is None else of_word
-        return rows
-
     def _rows_of(self, word: str) -> tuple[int, ...]:
-        is_one = word.isascii() and word.isalnum()
-        rows = tuple(self._row_of(item) for item in ((word,) if is_one else find_items(word)))
+        """Return the rows of the items of a word that was not seen before."""
+        rows: list[int] = []
+        for item in (word,) if word.isascii() and word.isalnum() else find_items(word):
+            row = self.row.get(item)
+            if row is None:
+                shape = shape_of(item)
+                if shape is Shape.NONE:
+                    continue
+                row = self.row[item] = len(self.shape)
+                self.shape.append(int(shape))
+            rows.append(row)
+        found = tuple(rows)
         if len(word) <= _LONG_WORD:
-            self._words[word] = rows
-        return rows
-
-    def _row_of(self, item: str) -> int:
-        row = self.row.get(item)
-        if row is None:
-            shape = shape_of(item)
-            if shape is Shape.NONE:
-                return _VOID
-            row = self.row[item] = len(self.shape)
-            self.shape.append(int(shape))
-        return row
-
-    def _note(self, counts: Counter[int], turn: int, voice: int) -> None:
-        fresh = len(self.shape) - len(self.first)
-        if fresh:
-            self.first += [turn] * fresh
-            self.last += [-1] * fresh
-            for column in (self.turns, self.times, self.voices, self.pieces):
-                column.extend([0] * fresh)
-        last, turns, times, voices, pieces = (
-            *(self.last, self.turns, self.times),
-            *(self.voices, self.pieces),
-        )
-        for row, count in counts.items():
-            times[row] += count
-            voices[row] |= voice
-            pieces[row] += 1
-            if last[row] != turn:
-                last[row] = turn
-                turns[row] += 1
+            self._words[word] = found
+        return found
 
 
 Weights = Mapping[str, Mapping[str, Sequence[float]]]
@@ -150,7 +137,7 @@ _Scaled = Mapping[str, Mapping[str, Sequence[int]]]
 @cache
 def learned_weights() -> Weights:
     """Read the learned weights that ship with the package."""
-    text = resources.files("refold.fold").joinpath("weights.json").read_text("utf-8")
+    text = read_shipped("refold.fold", "weights.json")
     weights: dict[str, dict[str, list[float]]] = json.loads(text)["weights"]
     return weights
 

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
 from refold.fold.pieces import Text, Voice
+from refold.lazy import regex
 from refold.scan.items import Shape, find_items, shape_of
 
 _VALUES: Final = 0.14
 _VALUES_DENSE: Final = 0.5
 """With a smaller share of values among its items, a conversation is talk. Short Chinese and
 Japanese dialogues are largely prices and times."""
-_CLAUSE: Final = re.compile(
+_CLAUSE: Final = regex(
     r"(?:[^\n.!?,;:。！？，；、]|[.,:](?=\d))*+"  # not in 4.5 or 10:30
     r"[\n.!?,;:。！？，；、]*+\s*+"
 )
@@ -21,7 +21,7 @@ _LEAST: Final = 20
 _LEAST_DENSE: Final = 12
 """Characters of a clause: a shorter one, such as "However,", says nothing alone. In Chinese,
 Japanese and Korean a character is about a syllable."""
-_DENSE: Final = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_DENSE: Final = regex(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 
 
 def is_talk(texts: Sequence[Text]) -> bool:

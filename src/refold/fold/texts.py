@@ -6,11 +6,12 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from refold.codecs.records import flat, respell
 from refold.files import Effects, effects_of, may_change
 from refold.fold.kinds import without_harness
 from refold.fold.people import is_insert, is_output, is_typed
 from refold.fold.pieces import Kind, Text, Voice
-from refold.fold.records import flat, respell
+from refold.lazy import regex
 from refold.messages.failure import is_failure_text
 from refold.messages.message import Call, Message
 from refold.notation.recognize import is_digest, mark_of, read_argument, unmarked
@@ -18,13 +19,11 @@ from refold.scan.tokens.counter import TokenCounter
 
 SYSTEM: Final = ("system", "developer")
 """Roles whose messages are instructions, no part of what is folded."""
-_ENVELOPE: Final = re.compile(
-    r"\A\s*<returncode>(-?\d+)</returncode>\s*(?:<output>\n?(.*?)\n?(?:</output>)?)?\s*\Z", re.S
-)
-_EXIT: Final = re.compile(
+_ENVELOPE: Final = regex(r"\A\s*+<returncode>(-?\d+)</returncode>\s*+(?:<output>\n?(.*))?\Z", re.S)
+_EXIT: Final = regex(
     r"<returncode>(-?\d+)</returncode>|\"?exit_?code\"?[:=] ?(-?\d+)|\A[Ee]xit code:? (\d+)"
 )
-_PLAN: Final = re.compile(r"(?i)todo|plan")
+_PLAN: Final = regex(r"(?i)todo|plan")
 _AS_MADE: Final = 240
 """A call of so many characters stands as the agent wrote it."""
 _SHORT: Final = 160
@@ -61,6 +60,7 @@ def read(messages: Sequence[Message], count: TokenCounter) -> list[Text]:
                 if call >= 0:
                     _note_outcome(texts[call], texts[-1], part.text)
                     files.note(call, len(texts) - 1, texts)
+                    texts[-1].is_file = bool(files.effects[call].reads)
         for number, called in enumerate(message.calls):
             calls[called.id] = len(texts)
             files.effects[len(texts)] = effects_of(called)
@@ -107,11 +107,16 @@ def _spell_text(text: Text, count: TokenCounter) -> Text:
         found = _ENVELOPE.match(given)
         if found is not None:
             code = "" if found[1] == "0" else f"exit {found[1]}\n"
-            text.text = code + (found[2] or "(no output)")
+            output = (found[2] or "").rstrip()
+            if output.endswith("</output>"):
+                output = output.removesuffix("</output>").removesuffix("\n")
+            text.text = code + (output or "(no output)")
         lines = respell(text.text)
         if lines is not None:
             text.kind, text.heads = Kind.RECORDS, tuple(line.head for line in lines)
             text.text = "\n".join(line.text for line in lines)
+    elif text.voice is Voice.ASSISTANT and given[:1] == "{":
+        text.text = "\n".join(line.text for line in respell(given) or ()) or given
     text.tokens = count(text.text)
     text.is_typed = text.voice is Voice.USER and is_typed(without_harness(given))
     text.is_respelled = text.text is not given
@@ -177,7 +182,8 @@ def _spell(name: str, given: Mapping[str, Any]) -> str:
         if len(one) <= _SHORT and "\n" not in one:
             short.append(f"{key}={one}" if key else one)
         elif isinstance(value, str):
-            long.append(f"{key}:\n{value}" if key else value)
+            body = value.lstrip("\n")
+            long.append(f"{key}:\n{body}" if key else body)
         else:
             lines = _lines_of(value)
             long.append(f"{key}:\n{lines}" if key else lines)

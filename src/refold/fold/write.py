@@ -23,10 +23,12 @@ from refold.result import Piece as Told
 
 _CLIPPED: Final = 160
 """Characters of an argument that a call in its place shows."""
-_OWN_MESSAGE: Final = 32
-"""Tokens from which what a person typed is worth the frame of a message and another mark."""
 _END: Final = 30
 """Of these, at its end."""
+_OWN_MESSAGE: Final = 32
+"""Tokens from which what a person typed is worth the frame of a message and another mark."""
+_SAVED: Final = 4
+"""A digest that saves no more tokens hides more than it saves."""
 Spans = Mapping[int, Sequence[int]]
 """Number of a text → the pieces of it that are shown, in order."""
 
@@ -39,12 +41,17 @@ class Writer:
         messages: Sequence[Message],
         choice: Choice,
         tokens: CountedTexts,
+        runs: dict[tuple[int, int], tuple[int, str, int, int]],
         *,
         explains: bool = False,
     ) -> None:
+        self._runs = runs
+        """First and last message of a stretch → how many it stands for, its handle and its size:
+        the same ones are written again and again."""
         self._messages, self._texts, self._choice = messages, choice.texts, choice
         self._tokens, self._explains = tokens, explains
         self._is_bare = False
+        self._tied: set[int] = set()
         self._of: defaultdict[int, list[int]] = defaultdict(list)
         for number, text in enumerate(choice.texts):
             self._of[text.message].append(number)
@@ -59,6 +66,7 @@ class Writer:
         for n in () if is_bare else sorted(self._choice.taken):
             spans[self._choice.pieces[n].text].append(n)
         places = self._places(layout, spans)
+        self._tied = {i for block in layout.blocks if len(block) > 1 for i in block}
         plan: list[Fold] = []
         for place, group in groupby(self._messages, key=lambda m: places[m.index]):
             run = list(group)
@@ -67,7 +75,7 @@ class Writer:
             elif place is Place.EXCERPT:
                 plan += [self._excerpt(message, spans) for message in run]
             else:
-                plan += [kept_fold(m, layout.reasons.get(m.index, "within_budget")) for m in run]
+                plan += [self._whole(m, layout.reasons.get(m.index, "within_budget")) for m in run]
         return tuple(plan), sum(map(self._tokens.fold, plan))
 
     def _places(self, layout: Layout, spans: Spans) -> list[Place]:
@@ -75,17 +83,35 @@ class Writer:
         places = layout.places.copy()
         for block in layout.blocks:
             results = [n for i in block for n in self._of[i] if self._texts[n].voice is Voice.TOOL]
-            is_open = all(places[i] is Place.EXCERPT for i in block) and not any(
-                self._texts[n].voice is Voice.USER for i in block for n in self._of[i]
-            )
-            if is_open and results and not any(n in spans for n in results):
-                if any(self._texts[n].place is Place.WHOLE for n in results):
-                    continue
+            is_open = all(
+                places[i] is Place.EXCERPT or layout.reasons.get(i) == "newest" for i in block
+            ) and not any(self._texts[n].voice is Voice.USER for i in block for n in self._of[i])
+            bare = [
+                n for n in results if n not in spans and self._texts[n].place is not Place.WHOLE
+            ]
+            if is_open and bare:
                 for i in block:
                     places[i] = Place.DIGEST
         return places
 
     # in place
+
+    def _whole(self, message: Message, why: str) -> Fold:
+        """Keep a message; data that is shorter as records is written so, with nothing left out."""
+        texts = {
+            self._texts[n].part: marks.reformatted(self._texts[n].text, handle_of((message,)))
+            for n in self._of[message.index]
+            if self._texts[n].saves
+        }
+        if not texts:
+            return kept_fold(message, why)
+        rows = [
+            Outcome("recoded", f"recoded:{Kind.RECORDS}", len(part.text), len(texts[number]))
+            if number in texts
+            else Outcome("preserved", why, len(part.text), len(part.text))
+            for number, part in enumerate(message.parts)
+        ]
+        return Fold(sources=(message,), texts=texts, outcomes=(tuple(rows),))
 
     def _excerpt(self, message: Message, spans: Spans) -> Fold:
         handle = handle_of((message,))
@@ -160,7 +186,8 @@ class Writer:
         """Tell whether a message is words that somebody typed, all of which are shown."""
         own = self._of[message.index]
         return (
-            len(own) == len(message.parts) == 1
+            message.index not in self._tied  # what is tied to it stands in the same digest
+            and len(own) == len(message.parts) == 1
             and self._texts[own[0]].is_typed
             and self._texts[own[0]].tokens >= _OWN_MESSAGE
             and len(spans.get(own[0], ())) == len(self._pieces_of[own[0]])
@@ -177,7 +204,7 @@ class Writer:
             said: list[str] = []
             for n in self._of[message.index]:
                 text = self._texts[n]
-                if n not in spans and (text.place is not Place.WHOLE or not text.is_call):
+                if n not in spans and text.place is not Place.WHOLE:
                     continue
                 shown = self._show(n, spans)
                 if text.kind is Kind.DIGEST:
@@ -195,17 +222,21 @@ class Writer:
             line = "\n".join(said)
             lines += said
             why = "digest" if said else "left_out"
-            size = min(len(line), message.chars)
-            outcome = Outcome("digested", why, message.chars, size, line)
+            chars = message.chars
+            outcome = Outcome("digested", why, chars, min(len(line), chars), line)
             rows.append((self._explained(outcome, self._of[message.index]),))
         sources = tuple(run)
-        count = count_sources(run)
-        body = "\n".join(lines)
-        view = marks.digest(body, count, handle_of(sources))
+        place = run[0].index, run[-1].index
+        if place not in self._runs:
+            chars = sum(m.chars + sum(len(call.text) for call in m.calls) for m in run)
+            cost = sum(map(self._tokens.message, run))
+            self._runs[place] = count_sources(run), handle_of(sources), chars, cost
+        count, handle, chars, cost = self._runs[place]
+        view = marks.digest("\n".join(lines), count, handle)
         fold = Fold(sources=sources, texts={0: view}, outcomes=tuple(rows), is_rolled=True)
-        chars = sum(m.chars + sum(len(call.text) for call in m.calls) for m in run)
         is_shorter = len(view) < chars or not chars
-        if is_shorter and self._tokens.fold(fold) < sum(map(self._tokens.message, run)):
+        saved = cost - self._tokens.fold(fold)
+        if is_shorter and saved > _SAVED:
             yield fold
         else:
             yield from (kept_fold(message, "within_budget") for message in run)
@@ -263,7 +294,7 @@ class Writer:
                 reason = choice.reason(n)
             elif is_bare:
                 reason = "no_room"
-            elif not piece.items:
+            elif not piece.items or piece.grade is Grade.EMPTY:
                 reason = "says_little"
             elif text.is_stale:
                 reason = "out_of_date"

@@ -37,8 +37,12 @@ class RefoldCompression(Integration):
         """agno would set its own model if this were empty."""
         self.stats: dict[str, Any] = {}
         """Figures of the last pass, as agno shows them."""
-        self.tool = self._retrieve_tool()
+
+    @property
+    def tool(self) -> Function:
         """Fetches originals; goes into the tools of the agent."""
+        described = describe_retrieve()
+        return Function(entrypoint=self.look_up, skip_entrypoint_processing=True, **described)
 
     def should_compress(
         self,
@@ -81,12 +85,6 @@ class RefoldCompression(Integration):
             "original_size": report.tokens_unfolded,
             "compressed_size": report.tokens,
         }
-
-    def _retrieve_tool(self) -> Function:
-        def retrieve(**arguments: Any) -> str:
-            return self.conversations.retrieve(arguments)
-
-        return Function(entrypoint=retrieve, skip_entrypoint_processing=True, **describe_retrieve())
 
 
 def _fresh(messages: Sequence[Message]) -> list[int]:

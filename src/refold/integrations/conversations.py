@@ -1,17 +1,14 @@
-"""The conversations of one integration: recognizes each, and folds what is sent of it.
+"""The conversations of one integration: each is a session, found by how its history begins.
 
-A framework hands over the whole history before every call of the model. Its beginning tells which
-conversation it is: the longest beginning seen before says which session continues, or where a new
-one branches off. So nothing that was sent changes without need, whether or not the framework has
-names for its conversations.
+A framework hands over the whole history before every call of the model. The longest beginning seen
+before says which session goes on, or where another one branches off from it, whether or not the
+framework has names for its conversations.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-import threading
-from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
@@ -19,20 +16,14 @@ from functools import partial
 from typing import Any, ClassVar, Final, Unpack
 from uuid import uuid4
 
+from refold.conversation.finder import Finder, name_beginnings
 from refold.conversation.report import SessionReport
 from refold.conversation.session import Session
 from refold.errors import RefoldError, describe
 from refold.integrations.choices import CheckedChoices, Choices
+from refold.integrations.mirror import FORMAT, Mirror, note_originals
 from refold.integrations.telemetry import FoldRecord, Telemetry, WarnOnce
-from refold.integrations.tracked import (
-    AS_GIVEN,
-    FormStore,
-    Kind,
-    SentForms,
-    TrackedSession,
-    asked_before_thinking,
-    name_beginnings,
-)
+from refold.integrations.tracked import Owner, TrackedSession
 from refold.messages.provider import is_checked
 from refold.messages.wire import spell
 from refold.scan.tokens.choose import counter_for
@@ -54,6 +45,8 @@ class Folded:
 
     messages: list[Any]
     """Messages of the types that were given; unchanged ones are the same objects."""
+    places: list[range] = field(default_factory=list)
+    """For each of them, the indices of the given messages that it stands for."""
     conversation: str = ""
     """Its name: the framework's, or a generated one."""
     report: SessionReport = field(default_factory=SessionReport)
@@ -66,12 +59,7 @@ class Conversations:
     def __init__(self, checked: CheckedChoices | None = None, **choices: Unpack[Choices]) -> None:
         self.choices = checked or CheckedChoices(choices)
         self._telemetry = Telemetry()
-        self._lock = threading.Lock()
-        self._tracked: OrderedDict[int, TrackedSession] = OrderedDict()
-        """By identity, the least recently used first."""
-        self._known: dict[tuple[Kind, bytes], TrackedSession] = {}
-        """By beginning: the session that last had it."""
-        self._forms = SentForms()
+        self._finder = Finder[TrackedSession](_MOST)
 
     def fold(
         self,
@@ -95,18 +83,17 @@ class Conversations:
             beside: what else counts against the budget: system prompt and tools.
         """
         given = list(messages)
-        model = self.choices.model or model
+        owner = Owner(conversation or "", self.choices.model or model or "", format)
         try:
-            beginnings = name_beginnings(given)
-            budget = self._budget(model, beside)
-            kind = Kind(conversation or "", model or "", format)
+            names = name_beginnings(given)
+            budget = self._budget(owner.model or None, beside)
             folded = None
             while folded is None:
-                tracked = self._find(given, beginnings, kind)
-                folded = self._go_on(tracked, given, beginnings, budget)
+                folded = self._go_on(self._find(given, names, owner), given, names, budget)
         except RefoldError as error:  # such as a store that cannot be opened
             _log.error("sent as it is, because it cannot be folded: %s", describe(error))
-            folded = Folded(messages=given, conversation=conversation or "")
+            places = [range(place, place + 1) for place in range(len(given))]
+            folded = Folded(messages=given, places=places, conversation=conversation or "")
         _current.set(folded.conversation)
         return folded
 
@@ -142,37 +129,65 @@ class Conversations:
         with tracked.lock:
             originals, view = dict(tracked.session.verbatim), tracked.session.wires
         name = tracked.conversation
-        return retrieve_tool(originals, messages=view, conversation=name, name=RETRIEVE).call(
-            arguments
-        )
+        tool = retrieve_tool(originals, messages=view, conversation=name, name=RETRIEVE)
+        return tool.call(arguments)
 
     async def aretrieve(self, arguments: Mapping[str, Any] | str, **given: Any) -> str:
         """Do what `retrieve` does without blocking the event loop."""
         return await asyncio.to_thread(partial(self.retrieve, arguments, **given))
 
+    def _find(self, given: list[Any], names: list[bytes], owner: Owner) -> TrackedSession:
+        """Return the session that these messages continue, or a new one."""
+        length, known = self._finder.find(names, owner)
+        if known is not None:
+            with known.lock:
+                if known.has_sent_for(given, length):
+                    tracked = known if known.names == names[: len(known.names)] else None
+                    tracked = tracked or known.branch(length)
+                    if tracked is not None:
+                        return tracked
+        name = owner.conversation or uuid4().hex
+        options = replace(self.choices.options, model=owner.model or None, format=owner.format)
+        session: Session[Any] = Session(
+            options,
+            store=self.choices.store,
+            conversation=name,
+            summarizer=self.choices.summarizer,
+        )
+        tracked = TrackedSession(
+            session,
+            owner,
+            name,
+            is_thinking_checked=is_checked(options.thinking, options.model),
+            only_on_arrival=self.choices.only_on_arrival,
+        )
+        tracked.doubt_thinking_in(given)
+        return tracked
+
     def _go_on(
         self,
         tracked: TrackedSession,
         given: list[Any],
-        beginnings: list[bytes],
+        names: list[bytes],
         budget: int | str | None,
     ) -> Folded | None:
         """Fold what is new with a session; `None` if another thread has taken that elsewhere."""
-        model, profile = tracked.kind.model or None, self.choices.options.profile
-        record = FoldRecord(tracked.conversation, model, profile)
+        record = FoldRecord(
+            tracked.conversation, tracked.owner.model or None, self.choices.options.profile
+        )
         with tracked.lock:
-            if not tracked.is_prefix_of(beginnings):
+            if tracked.names != names[: len(tracked.names)]:
                 return None
             with self._telemetry.span(record):
-                shown = tracked.fold(given, beginnings, budget)
-                record.report = tracked.session.report
-                refused = 0 if record.report.model is None else len(record.report.model.refused)
+                shown, places = tracked.fold(given, names, budget)
+                record.report = report = tracked.session.report
+                refused = 0 if report.model is None else len(report.model.refused)
                 record.refused, tracked.refused = refused - tracked.refused, refused
-        with self._lock:
-            if beginnings:
-                self._forms.note(beginnings[-1], tracked.sent.form)
-            self._known.update({(tracked.kind, beginning): tracked for beginning in beginnings})
-        return Folded(messages=shown, conversation=tracked.conversation, report=record.report)
+            if tracked.names:  # otherwise it has sent nothing that it knows
+                self._finder.keep(tracked, names, tracked.owner)
+        return Folded(
+            messages=shown, places=places, conversation=tracked.conversation, report=report
+        )
 
     def _budget(self, model: str | None, beside: object) -> int | str | None:
         """Return the budget; of a number, what is left after what is *beside* the messages."""
@@ -182,79 +197,29 @@ class Conversations:
         count = self.choices.options.counter or counter_for(model)
         return max(0, budget - count(beside if isinstance(beside, str) else spell(beside)))
 
-    def _find(self, given: list[Any], beginnings: list[bytes], kind: Kind) -> TrackedSession:
-        """Return the session that these messages continue, or a new one."""
-        with self._lock:
-            length, tracked = self._longest(beginnings, kind)
-        if tracked is not None and tracked.is_foreign(given, beginnings[:length]):
-            tracked = None
-        with self._lock:
-            is_known = tracked is not None and id(tracked) in self._tracked
-            if tracked is not None and is_known and tracked.is_prefix_of(beginnings):
-                self._tracked.move_to_end(id(tracked))
-                return tracked
-        branch = None if tracked is None else tracked.branch(length)
-        fresh = branch or self._begin(given, beginnings, kind)
-        with self._lock:
-            self._tracked[id(fresh)] = fresh
-            while len(self._tracked) > _MOST:
-                self._forget(self._tracked.popitem(last=False)[1])
-        return fresh
-
-    def _begin(self, given: list[Any], beginnings: list[bytes], kind: Kind) -> TrackedSession:
-        """Return a session without messages."""
-        store, name = self.choices.store, kind.conversation or uuid4().hex
-        options = replace(self.choices.options, model=kind.model or None, format=kind.format)
-        summarizer = self.choices.summarizer
-        session = Session(options, store=store, conversation=name, summarizer=summarizer)
-        forms, is_doubted = FormStore(store, kind.conversation, self._forms), False
-        is_thinking_checked = is_checked(options.thinking, options.model)
-        if is_thinking_checked:
-            asked = asked_before_thinking(given, kind.format)
-            names = [beginnings[length - 1] if length else b"" for length in asked]
-            is_doubted = not forms.find(names) <= {AS_GIVEN}
-        if is_doubted:
-            session.doubt_thinking()
-        tracked = TrackedSession(session, forms, name, kind, is_thinking_checked, is_doubted)
-        tracked.only_on_arrival = self.choices.only_on_arrival
-        return tracked
-
-    def _longest(self, beginnings: list[bytes], kind: Kind) -> tuple[int, TrackedSession | None]:
-        """Return the length of the longest beginning seen before, and the session that had it."""
-        for length in range(len(beginnings), 0, -1):
-            tracked = self._known.get((kind, beginnings[length - 1]))
-            if tracked is not None:
-                return length, tracked
-        return 0, None
-
-    def _forget(self, tracked: TrackedSession) -> None:
-        for beginning in tracked.beginnings:
-            if self._known.get((tracked.kind, beginning)) is tracked:
-                del self._known[tracked.kind, beginning]
-
     def _tracked_of(self, messages: Sequence[Any], conversation: str) -> TrackedSession | None:
         """Return the session of a conversation, by its history or else by its name."""
-        beginnings = name_beginnings(list(messages))
-        with self._lock:
-            all_tracked = list(reversed(self._tracked.values()))
-        leading = [one for one in all_tracked if one.beginnings and one.is_prefix_of(beginnings)]
+        names, kept = name_beginnings(list(messages)), self._finder.values()
+        leading = [one for one in kept if one.names and one.names == names[: len(one.names)]]
         if leading:
-            return max(leading, key=lambda one: len(one.beginnings))
-        return next((one for one in all_tracked if one.conversation == conversation), None)
+            return max(leading, key=lambda one: len(one.names))
+        return next((one for one in kept if one.conversation == conversation), None)
 
 
 class Integration:
     """A base class for integrations, beside that of the framework."""
 
-    _own_choices: ClassVar[Mapping[str, Any]] = {}
-    """Options that the integration sets itself."""
+    _mirror: ClassVar[Mirror | None] = None
+    """How messages are read and written that refold has no format for."""
+    _keeps_what_was_sent: ClassVar[bool] = False
+    """Whether the framework comes back with what was sent, instead of the whole history."""
     _only_on_arrival: ClassVar[bool] = False
     """Whether results can only be shortened before they are first sent."""
 
     def __init__(self, **choices: Unpack[Choices]) -> None:
         super().__init__()
         self.conversations = Conversations(
-            CheckedChoices(choices, only_on_arrival=self._only_on_arrival, **self._own_choices)
+            CheckedChoices(choices, only_on_arrival=self._only_on_arrival)
         )
         self.last: Folded | None = None
         """What was sent last, with its report."""
@@ -262,13 +227,38 @@ class Integration:
 
     def _fold(self, messages: Sequence[Any], **about: Any) -> list[Any]:
         """Return what to send of *messages*; the arguments are those of `Conversations.fold`."""
-        self.last = self.conversations.fold(messages, **about)
-        return self.last.messages
+        wires = self._read(messages, about)
+        self.last = folded = self.conversations.fold(wires, **about)
+        return self._write(messages, wires, folded)
 
     async def _afold(self, messages: Sequence[Any], **about: Any) -> list[Any]:
         """Do what `_fold` does without blocking the event loop."""
-        self.last = await self.conversations.afold(messages, **about)
-        return self.last.messages
+        wires = self._read(messages, about)
+        self.last = folded = await self.conversations.afold(wires, **about)
+        return self._write(messages, wires, folded)
+
+    def _read(self, messages: Sequence[Any], about: dict[str, Any]) -> Sequence[Any]:
+        if self._mirror is None:
+            return messages
+        about["format"] = FORMAT
+        return self._mirror.mirror(messages)
+
+    def _write(self, messages: Sequence[Any], wires: Sequence[Any], folded: Folded) -> list[Any]:
+        if self._mirror is None:
+            return folded.messages
+        shown: list[Any] = self._mirror.back(messages, wires, folded.messages)
+        if self._keeps_what_was_sent:
+            note_originals(shown, messages, folded.places)
+        return shown
+
+    def look_up(self, query: str = "", handle: str = "", lines: str = "") -> str:
+        """Answer a call of the retrieval tool in the conversation of this task or thread."""
+        return self.conversations.retrieve({"query": query, "handle": handle, "lines": lines})
+
+    async def alook_up(self, query: str = "", handle: str = "", lines: str = "") -> str:
+        """Do what `look_up` does without blocking the event loop."""
+        asked = {"query": query, "handle": handle, "lines": lines}
+        return await self.conversations.aretrieve(asked)
 
 
 class SdkIntegration(Integration):

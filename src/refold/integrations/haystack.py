@@ -1,128 +1,107 @@
-"""Haystack: `CompactionHook(RefoldCompactor(), context_window=…)` among the hooks of an `Agent`.
+"""Haystack: `Agent(chat_generator=…, tools=[…, refold.tool], hooks=refold.hooks)`.
 
-The hook decides when, the compactor how. Haystack puts what a compactor returns into the state of
-the agent, so the history does change there; originals are in the store. Also give the agent
-`RefoldCompactor.tool`, so that the model can fetch them.
+What is sent to the model is folded, and the state has every message as it was when the agent is
+done. `RefoldHooks.tool` lets the model fetch originals.
 """
 
 from __future__ import annotations
 
-import asyncio
-import logging
-from typing import Any, Final, Unpack
+from typing import Any, ClassVar, Unpack
 
-from refold.api import Compressor, compress
-from refold.errors import RefoldError, describe
 from refold.integrations import mirror
-from refold.integrations.choices import CheckedChoices, Choices, missing
-from refold.integrations.conversations import RETRIEVE, describe_retrieve
-from refold.result import Result
-from refold.tools.retrieve import retrieve_tool
+from refold.integrations.choices import Choices, missing
+from refold.integrations.conversations import Integration, describe_retrieve
 
 try:
+    from haystack.components.agents import State
+    from haystack.components.agents.state import replace_values
     from haystack.core.serialization import default_from_dict, default_to_dict
     from haystack.dataclasses import ChatMessage, ReasoningContent, TextContent, ToolCall
     from haystack.dataclasses.chat_message import ToolCallResult
-    from haystack.token_counters import TokenCounter
     from haystack.tools import Tool
 except ImportError as error:
     raise missing("haystack-ai 3.4 or newer", "haystack") from error
 
-_log: Final = logging.getLogger("refold.integrations")
+
+def _block(piece: object) -> mirror.Block:
+    match piece:
+        case TextContent():
+            return mirror.text(piece.text)
+        case ReasoningContent():
+            return mirror.thought(piece.reasoning_text)
+        case ToolCall():
+            return mirror.call(piece.id, piece.tool_name, piece.arguments)
+        case ToolCallResult() if isinstance(piece.result, str):
+            return mirror.result(piece.origin.id, piece.result)
+    return mirror.other(type(piece).__name__)
 
 
-class RefoldCompactor:
-    """A `Compactor` for `CompactionHook`; one may serve many agents.
+def _piece(old: Any, text: str) -> Any:
+    if isinstance(old, ToolCallResult):
+        return ToolCallResult(result=text, origin=old.origin, error=old.error)
+    return TextContent(text)
 
-    The hook says how many tokens are wanted, so `token_budget` has no effect.
-    """
+
+def _message(old: ChatMessage | None, role: str, pieces: list[Any]) -> ChatMessage:
+    if old is None:
+        text = pieces[0].text
+        return ChatMessage.from_user(text) if role == "user" else ChatMessage.from_assistant(text)
+    return ChatMessage(old.role, pieces, old.name, old.meta)
+
+
+class RefoldHooks(Integration):
+    """Folds before the calls of the model, and puts the originals back after the run."""
+
+    _mirror: ClassVar = mirror.Mirror(
+        lambda message: (message.role.value, message._content), _block, _piece, _message
+    )
+    _keeps_what_was_sent: ClassVar = True
 
     def __init__(self, **choices: Unpack[Choices]) -> None:
+        super().__init__(**choices)
         self._choices = choices
-        self._checked = CheckedChoices(choices, same_count=True)
-        # Rejects options that have no effect under a budget, or only in sessions.
-        Compressor(self._checked.options, token_budget=0)
-        self.last: Result | None = None
-        """The result of the last call."""
 
-    def compact(
-        self, messages: list[ChatMessage], target_tokens: int, token_counter: TokenCounter
-    ) -> list[ChatMessage] | None:
-        """Return messages that take fewer tokens; `None` if nothing can be saved."""
-        del token_counter  # the engine has to count texts that are not messages
-        mirrored = [_mirror(message) for message in messages]
-        try:
-            self.last = compress(
-                mirrored,
-                options=self._checked.options,
-                store=self._checked.store,
-                token_budget=target_tokens,
-                format=mirror.FORMAT,
-            )
-        except RefoldError as error:
-            _log.error("left as it is, because it cannot be folded: %s", describe(error))
-            return None
-        if self.last.first_changed == len(messages):
-            return None
-        folded = zip(messages, mirrored, self.last.messages, strict=True)
-        return [
-            one if after == before else _rewrite(one, before, after)
-            for one, before, after in folded
-        ]
+    def run(self, state: State) -> None:
+        """Put what the model needs of the messages into the *state*."""
+        messages = mirror.originals_of(state.data["messages"])
+        state.set("messages", self._fold(messages), handler_override=replace_values)
 
-    async def compact_async(
-        self, messages: list[ChatMessage], target_tokens: int, token_counter: TokenCounter
-    ) -> list[ChatMessage] | None:
+    async def run_async(self, state: State) -> None:
         """Do the same without blocking the event loop."""
-        return await asyncio.to_thread(self.compact, messages, target_tokens, token_counter)
+        messages = await self._afold(mirror.originals_of(state.data["messages"]))
+        state.set("messages", messages, handler_override=replace_values)
 
     def to_dict(self) -> dict[str, Any]:
         """Serialize the options, which must be plain values for that."""
         return default_to_dict(self, **self._choices)
 
     @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> RefoldCompactor:
-        """Make a compactor from what `to_dict` returned."""
-        made: RefoldCompactor = default_from_dict(cls, data)
+    def from_dict(cls, data: dict[str, Any]) -> RefoldHooks:
+        """Make hooks from what `to_dict` returned."""
+        made: RefoldHooks = default_from_dict(cls, data)
         return made
+
+    @property
+    def hooks(self) -> dict[Any, list[Any]]:
+        """All that an agent needs as its hooks."""
+        return {"before_llm": [self], "after_run": [_Restore()]}
 
     @property
     def tool(self) -> Tool:
         """Fetches originals of the conversation in which it is called."""
-
-        def retrieve(messages: list[ChatMessage], **arguments: Any) -> str:
-            view = [_mirror(message) for message in messages]
-            return retrieve_tool(self._checked.store, messages=view, name=RETRIEVE).call(arguments)
-
-        return Tool(
-            function=retrieve, inputs_from_state={"messages": "messages"}, **describe_retrieve()
-        )
+        return Tool(function=self.look_up, **describe_retrieve())
 
 
-def _mirror(message: ChatMessage) -> dict[str, Any]:
-    blocks = [_block(place, piece) for place, piece in enumerate(message._content)]
-    return mirror.message(message.role.value, blocks)
+class _Restore:
+    """Puts the originals back into the state."""
 
+    def run(self, state: State) -> None:
+        messages = mirror.originals_of(state.data["messages"])
+        state.set("messages", messages, handler_override=replace_values)
 
-def _block(place: int, piece: object) -> dict[str, Any]:
-    match piece:
-        case TextContent():
-            return mirror.text(place, piece.text)
-        case ReasoningContent():
-            return mirror.thought(place, piece.reasoning_text)
-        case ToolCall():
-            return mirror.call(place, piece.id or "", piece.tool_name, piece.arguments)
-        case ToolCallResult() if isinstance(piece.result, str):
-            return mirror.result(place, piece.origin.id or "", piece.result)
-    return mirror.other(place, type(piece).__name__)
+    def to_dict(self) -> dict[str, Any]:
+        return default_to_dict(self)
 
-
-def _rewrite(message: ChatMessage, before: Any, after: Any) -> ChatMessage:
-    pieces = mirror.rewrite(
-        message._content, before, after, new_text=TextContent, new_result=_new_result
-    )
-    return ChatMessage(message.role, pieces, message.name, message.meta)
-
-
-def _new_result(piece: Any, text: str) -> ToolCallResult:
-    return ToolCallResult(result=text, origin=piece.origin, error=piece.error)
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Any:
+        return default_from_dict(cls, data)

@@ -8,9 +8,8 @@ can use it for these two APIs as well.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, Unpack
+from typing import TYPE_CHECKING, Any, Final, Unpack
 
 from refold.integrations.choices import Choices, missing
 from refold.integrations.conversations import SdkIntegration
@@ -25,21 +24,13 @@ if TYPE_CHECKING:
 else:  # the SDK takes clients of the library that it is built on
     httpx = import_module("httpx2" if int(openai.__version__.split(".")[0]) >= 3 else "httpx")
 
-_SERVER_HELD: Final = ("previous_response_id", "conversation")
-
-
-class _Api(NamedTuple):
-    """One of the two APIs: the keys of messages and system prompt, and the format."""
-
-    key: str
-    format: str
-    system: str
-
-
-_APIS: Final[Mapping[str, _Api]] = {
-    "/chat/completions": _Api("messages", "openai-chat", ""),
-    "/responses": _Api("input", "openai-responses", "instructions"),
+_APIS: Final = {
+    "/chat/completions": ("messages", "openai-chat"),
+    "/responses": ("input", "openai-responses"),
 }
+"""By the end of the path: the key of the messages, and their format."""
+_SERVER_HELD: Final = ("previous_response_id", "conversation")
+_LENGTHS: Final = ("content-length", "transfer-encoding")
 
 
 class _Folding(SdkIntegration):
@@ -51,43 +42,35 @@ class _Folding(SdkIntegration):
         described: dict[str, Any] = self.conversations.tool("openai_responses").schema
         return described
 
-    def _read(self, request: httpx.Request, content: bytes) -> tuple[_Api, dict[str, Any]] | None:
-        """Return the body of a request that has messages; `None` for all others."""
-        api = next((api for end, api in _APIS.items() if request.url.path.endswith(end)), None)
-        if api is None or request.method != "POST":
-            return None
+    def _body_of(
+        self, request: httpx.Request, content: bytes
+    ) -> tuple[dict[str, Any], str, dict[str, Any]] | None:
+        """Return a request's body, the key of its messages, and the arguments of their fold."""
+        path = request.url.path
+        key, name = next((api for end, api in _APIS.items() if path.endswith(end)), ("", ""))
         try:
-            body = json.loads(content)
+            body = json.loads(content) if key and request.method == "POST" else None
         except ValueError:
             return None
-        if not isinstance(body, dict) or not isinstance(body.get(api.key), list):
+        if not isinstance(body, dict) or not isinstance(body.get(key), list):
             return None
-        if any(body.get(name) for name in _SERVER_HELD):
-            problem = "the server holds the history of this request: nothing to fold"
-            self._warn_once(problem)
+        if any(body.get(held) for held in _SERVER_HELD):
+            self._warn_once("the server holds the history of this request: nothing to fold")
             return None
-        return api, body
+        beside = [body.get("instructions"), body.get("tools")]
+        return body, key, {"model": body.get("model"), "format": name, "beside": beside}
 
 
 def _with(request: httpx.Request, body: dict[str, Any]) -> httpx.Request:
     """Return the request with another body, and with the headers that go with it."""
-    headers = [
-        (name, value)
-        for name, value in request.headers.multi_items()
-        if name.lower() not in ("content-length", "transfer-encoding")
-    ]
+    headers = request.headers.multi_items()
     return httpx.Request(
         request.method,
         request.url,
-        headers=headers,
+        headers=[(name, value) for name, value in headers if name.lower() not in _LENGTHS],
         content=json.dumps(body, separators=(",", ":")).encode(),
         extensions=request.extensions,
     )
-
-
-def _about(api: _Api, body: Mapping[str, Any]) -> dict[str, Any]:
-    beside = [body.get(api.system), body.get("tools")]
-    return {"model": body.get("model"), "format": api.format, "beside": beside}
 
 
 class RefoldTransport(_Folding, httpx.BaseTransport):
@@ -101,10 +84,10 @@ class RefoldTransport(_Folding, httpx.BaseTransport):
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         """Send a request."""
-        found = self._read(request, request.read())
+        found = self._body_of(request, request.read())
         if found is not None:
-            api, body = found
-            body[api.key] = self._fold(body[api.key], **_about(api, body))
+            body, key, about = found
+            body[key] = self._fold(body[key], **about)
             request = _with(request, body)
         return self._transport.handle_request(request)
 
@@ -124,10 +107,10 @@ class AsyncRefoldTransport(_Folding, httpx.AsyncBaseTransport):
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """Send a request."""
-        found = self._read(request, await request.aread())
+        found = self._body_of(request, await request.aread())
         if found is not None:
-            api, body = found
-            body[api.key] = await self._afold(body[api.key], **_about(api, body))
+            body, key, about = found
+            body[key] = await self._afold(body[key], **about)
             request = _with(request, body)
         return await self._transport.handle_async_request(request)
 

@@ -7,9 +7,9 @@ the agent `RefoldFilter.tool`, so that the model can fetch originals.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final, Unpack
+from typing import Any, Final
 
-from refold.integrations.choices import Choices, missing
+from refold.integrations.choices import missing
 from refold.integrations.conversations import Integration, describe_retrieve
 
 try:
@@ -29,11 +29,6 @@ _SERVER_HELD: Final = (
 class RefoldFilter(Integration):
     """Folds the input of every model call of a run; one may serve many runs at once."""
 
-    def __init__(self, **choices: Unpack[Choices]) -> None:
-        super().__init__(**choices)
-        self.tool = self._retrieve_tool()
-        """Fetches originals; goes into the tools of the agent."""
-
     async def __call__(self, data: CallModelData[Any]) -> ModelInputData:
         """Return what to send; unchanged items are the same objects."""
         given = data.model_data
@@ -49,7 +44,10 @@ class RefoldFilter(Integration):
         )
         return ModelInputData(input=messages, instructions=given.instructions)
 
-    def _retrieve_tool(self) -> FunctionTool:
+    @property
+    def tool(self) -> FunctionTool:
+        """Fetches originals; goes into the tools of the agent."""
+
         async def call(context: ToolContext[Any], arguments: str) -> str:
             del context  # the tool runs in the context of the run that called it
             return await self.conversations.aretrieve(arguments)

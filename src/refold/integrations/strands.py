@@ -5,9 +5,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Unpack
+from typing import Any
 
-from refold.integrations.choices import Choices, missing
+from refold.integrations.choices import missing
 from refold.integrations.conversations import Integration, describe_retrieve
 
 try:
@@ -21,10 +21,6 @@ except ImportError as error:
 
 class RefoldMiddleware(Integration):
     """Folds what agents send to their models; one may serve many agents."""
-
-    def __init__(self, **choices: Unpack[Choices]) -> None:
-        super().__init__(**choices)
-        self.tool = self._retrieve_tool()
 
     def attach(self, agent: Agent) -> Agent:
         """Fold what *agent* sends from now on, and give it the retrieval tool; return it."""
@@ -44,7 +40,10 @@ class RefoldMiddleware(Integration):
         )
         return context.replace(messages=messages)
 
-    def _retrieve_tool(self) -> PythonAgentTool:
+    @property
+    def tool(self) -> PythonAgentTool:
+        """Fetches originals; `attach` gives it to the agent."""
+
         def retrieve(tool_use: Any, **state: Any) -> Any:
             agent = state.get("agent")
             messages = () if agent is None else agent.messages

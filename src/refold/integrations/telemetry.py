@@ -13,6 +13,7 @@ from refold.conversation.report import SessionReport
 
 _NAME: Final = "refold"
 _SPAN: Final = "refold.compress"
+_FIGURES: Final = ("messages", "folds", "first_changed", "thinking")
 _log: Final = logging.getLogger("refold.integrations")
 
 
@@ -37,12 +38,9 @@ class FoldRecord:
             "refold.profile": self.profile,
             "refold.tokens.before": report.tokens_unfolded,
             "refold.tokens.after": report.tokens,
-            "refold.messages": report.messages,
-            "refold.folds": report.folds,
-            "refold.first_changed": report.first_changed,
-            "refold.thinking": report.thinking,
             "refold.fits": None if report.budget is None else report.budget.fits,
             "refold.seconds": seconds,
+            **{f"refold.{name}": getattr(report, name) for name in _FIGURES},
         }
         return {name: value for name, value in attributes.items() if value is not None}
 
@@ -71,16 +69,10 @@ class Telemetry:
             return
         self._tracer = trace.get_tracer(_NAME)
         meter = metrics.get_meter(_NAME)
-        self._saved = meter.create_counter(
-            "refold.tokens.saved", unit="{token}", description="Tokens that were not sent"
-        )
-        self._seconds = meter.create_histogram(
-            "refold.fold.duration", unit="s", description="Time that folding took"
-        )
+        self._saved = meter.create_counter("refold.tokens.saved", "{token}", "Not sent")
+        self._seconds = meter.create_histogram("refold.fold.duration", "s", "Time to fold")
         self._refused = meter.create_counter(
-            "refold.answers.refused",
-            unit="{answer}",
-            description="Answers of a summarizer that did not pass the gates",
+            "refold.answers.refused", "{answer}", "A summarizer's, which did not pass the checks"
         )
 
     @contextmanager
@@ -111,10 +103,7 @@ def _log_fold(record: FoldRecord) -> None:
     _log.debug(
         "%s: %d of %d tokens sent, first changed %d of %d, thinking %s",
         record.conversation,
-        report.tokens,
-        report.tokens_unfolded,
-        report.first_changed,
-        report.messages,
+        *(report.tokens, report.tokens_unfolded, report.first_changed, report.messages),
         report.thinking,
     )
     if report.budget is not None and not report.budget.fits:

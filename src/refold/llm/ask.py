@@ -1,10 +1,11 @@
-"""What the pipeline asks of models, and the drivers that put it to them, many questions at once."""
+"""What the pipeline asks of models, and the drivers that put it to them, many questions at once.
+
+asyncio is imported where a model is asked: without one, it would take longer to load than to fold.
+"""
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable, Collection, Coroutine, Generator, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Coroutine, Generator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Generic, Self, TypeVar
@@ -19,8 +20,6 @@ from refold.scan.tokens.estimate import estimate_tokens
 
 T = TypeVar("T")
 
-_MAX_WAITING = 256
-"""How many unused answers are kept for the next fold, which asks about few texts at a time."""
 _MAX_TOLD = 256
 """How many refusals and failures a session reports, the latest."""
 
@@ -59,9 +58,6 @@ class Tally:
     asked: int = 0
     accepted: int = 0
     repaired: int = 0
-    unused: int = 0
-    waiting: dict[str, bool] = field(default_factory=dict)
-    """Texts with an answer that passed but is not used yet, and whether it was repaired."""
     refused: list[RefusedAnswer] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)
     usage: Usage = field(default_factory=Usage)
@@ -77,7 +73,6 @@ class Tally:
             asked=report.asked,
             accepted=report.accepted,
             repaired=report.repaired,
-            unused=report.unused,
             refused=list(report.refused),
             failures=list(report.failures),
             usage=Usage(
@@ -86,20 +81,6 @@ class Tally:
                 output_tokens=report.output_tokens,
             ),
         )
-
-    def settle(self, used: Collection[str]) -> None:
-        """Count the answers for the texts in *used*; the latest of the others may be used later.
-
-        A session counts for as long as it lives: it does not keep them all.
-        """
-        for text in used:
-            is_repaired = self.waiting.pop(text, None)
-            if is_repaired is not None:
-                self.repaired += is_repaired
-                self.accepted += not is_repaired
-        for text in list(self.waiting)[:-_MAX_WAITING]:
-            del self.waiting[text]
-            self.unused += 1
 
     def keep_latest(self) -> None:
         """Forget old refusals and failures: a session would pile up ever more of them."""
@@ -112,7 +93,6 @@ class Tally:
             asked=self.asked,
             accepted=self.accepted,
             repaired=self.repaired,
-            unused=self.unused + len(self.waiting),
             refused=tuple(self.refused),
             failures=tuple(self.failures),
             calls=self.usage.calls,
@@ -156,6 +136,8 @@ class Asker:
 
         Each job returns what went wrong, or an empty string.
         """
+        import asyncio
+
         done = 0
         clock = asyncio.get_running_loop().time  # the clock of the deadline
         started = clock()
@@ -222,6 +204,8 @@ def _failure(error: BaseException, tally: Tally) -> str:
 
     It may quote the request or the key; neither is shown.
     """
+    import asyncio
+
     from refold.scan.redaction import hide_secrets  # only for who asks a model
 
     task = asyncio.current_task()
@@ -257,6 +241,8 @@ def run(flow: Flow[T], asker: Asker, tally: Tally) -> T:
 
 async def arun(flow: Flow[T], asker: Asker, tally: Tally) -> T:
     """Drive *flow* to its end; its own work happens in a thread, so the event loop stays free."""
+    import asyncio
+
     step = await asyncio.to_thread(_advance, flow, None)
     while not isinstance(step, _End):
         step = await asyncio.to_thread(_advance, flow, await asker.answer(step, tally))
@@ -265,6 +251,9 @@ async def arun(flow: Flow[T], asker: Asker, tally: Tally) -> T:
 
 def run_apart(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
     """Run a coroutine to its end from synchronous code, also when an event loop is running."""
+    import asyncio
+    from concurrent.futures import ThreadPoolExecutor
+
     try:
         asyncio.get_running_loop()
     except RuntimeError:

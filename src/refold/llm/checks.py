@@ -7,7 +7,6 @@ counts, never values, so that they can be logged.
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
@@ -16,6 +15,7 @@ from functools import cached_property
 from itertools import accumulate, pairwise
 from typing import Final
 
+from refold.lazy import regex
 from refold.llm.phrases import (
     ASIAN,
     DEED,
@@ -39,7 +39,7 @@ from refold.scan.patterns import IDEOGRAPHS
 from refold.scan.structure import is_json
 from refold.scan.values import Stated, values_of
 
-_WORD: Final = re.compile(r"\w+")
+_WORD: Final = regex(r"\w+")
 _STEM: Final = 4
 """Words that begin with the same letters are forms of one word."""
 _MOST_LOOKUPS: Final = 200
@@ -312,7 +312,7 @@ def lost_values(source: Source, answer: str) -> Iterator[tuple[str, str]]:
             yield value.text, value.kind
 
 
-_WRITTEN_TOGETHER: Final = re.compile(f"[{IDEOGRAPHS}]+")
+_WRITTEN_TOGETHER: Final = regex(f"[{IDEOGRAPHS}]+")
 _SMALL: Final = frozenset(word[:_STEM] for words in SMALL_WORDS.values() for word in words)
 _MOST_PLACES: Final = 32
 """A word of more sentences than this tells none of them from the others."""

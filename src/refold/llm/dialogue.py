@@ -41,7 +41,8 @@ def dialogue(
         refusals = check(source, answer, is_free=questions.is_free)
         used = complete(source, answer, refusals, room)
         if used is not None:
-            tally.waiting[source.text] = used != answer
+            tally.repaired += used != answer
+            tally.accepted += used == answer
             return used
         tally.refused += (RefusedAnswer(check=one.check, why=one.why) for one in refusals)
         missing = tuple(dict.fromkeys(fact for one in refusals for fact in one.missing))

@@ -8,13 +8,15 @@ from __future__ import annotations
 import re
 from typing import Final
 
-INVISIBLE: Final = re.compile(
+from refold.lazy import regex
+
+INVISIBLE: Final = regex(
     r"[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f"
     r"\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
-REORDERING: Final = re.compile(r"[\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]")
+REORDERING: Final = regex(r"[\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]")
 """These hide a text or show it in another order: no summary needs them, whatever its source has."""
-TALK: Final = re.compile(
+TALK: Final = regex(
     r"summar(?:y|i[sz])|\bcondens|\boverviews?\b|\brecap|tl;?dr|language model|\bas an ai\b|"
     r"chatbot|"
     r"system prompt|\bguidelines?\b|(?:safety|usage|content|the|our|my) polic|\bclarify\b|"
@@ -47,7 +49,7 @@ TALK: Final = re.compile(
     r"क्षमा करें|ज़रूर|ملخص|"
     r"آسف|للأسف|بالتأكيد|بالطبع|özet|maalesef|üzgünüm"
 )
-FIRST_PERSON: Final = re.compile(
+FIRST_PERSON: Final = regex(
     r"(?<![\w.])I(?:['’](?:m|ve|ll|d)\b| (?=[a-z]))|(?<![^\W_])(?:(?:[Mm]y|[Mm]yself)(?= [a-z])|"
     r"[Ii]ch|[Mm]ir|[Mm]ich|[Mm]eine?[mnrs]?|[Jj]e(?= [a-z])|[Jj]['’](?=[a-zéê])|[Yy]o|"
     r"[Pp]refiero|"
@@ -55,7 +57,7 @@ FIRST_PERSON: Final = re.compile(
     r"僕は|저는|제가|मैं|أنا"
 )
 """Who says "I" in a summary of a text that does not is the model."""
-SECOND_PERSON: Final = re.compile(
+SECOND_PERSON: Final = regex(
     r"(?<![^\W_])(?:you|your|yours|yourself|you'(?:re|ll|ve|d)|du|dich|dir|dein|"
     r"deine[mnrs]?|vous|votre|"
     r"vos|usted|ustedes|tú|tus|você|vocês|ты|тебя|тебе|твой|вы|вас|вам|ваш|ваши)(?![^\W_])|"
@@ -70,7 +72,7 @@ _BEGIN: Final = (
     r"(?<=not ))"
 )
 """Where an order begins; "told the model to ignore …" is none."""
-ORDER: Final = re.compile(
+ORDER: Final = regex(
     rf"{_BEGIN}(?:ignore|disregard|forget|override|bypass) [^.\n]{{0,40}}?(?:instruction|"
     rf"prompt|rule|"
     r"guideline|polic(?:y|ies)|everything|previous|prior|above|earlier|the rest|what )|"
@@ -96,7 +98,7 @@ ORDER: Final = re.compile(
     r"[你您]现在是|从现在(?:开始|起)|今から|무시|당신은 이제|تجاهل"
 )
 """Orders to a model, which no source excuses."""
-DEED: Final = re.compile(
+DEED: Final = regex(
     rf"{_BEGIN}(delete|drop|wipe|erase|destroy|purge|send|transfer|wire|pay|buy|execute|"
     rf"download|install|"
     r"upload|e-?mail|forward|approve|grant|disable|enable|visit|click|curl|exfiltrate|kill|"
@@ -111,7 +113,7 @@ DEED: Final = re.compile(
     r"ed|ing)\b)"
 )
 """Orders on which somebody might act; the source has to use the word."""
-PROTOCOL: Final = re.compile(
+PROTOCOL: Final = regex(
     r"<[|\uff5c][^<>\n]{1,40}[|\uff5c]>|\[/?inst\]|<</?sys>>|<\|?endoftext\|?>"
     r"|[{,]\s{0,4}[\"'](?:role|tool_calls?|tool_call_id|function_call)[\"']\s{0,4}:"
     r"|</(?:system|user|assistant|human|tool|message|prompt|instructions?|turn|thinking|"
@@ -128,12 +130,12 @@ _ROLE: Final = (
     r"користувач|kullanıcı|用户|助手|系统|使用者|ユーザー|アシスタント|システム|사용자|"
     r"시스템|المستخدم|المساعد|उपयोगकर्ता|सहायक)"
 )
-TURN: Final = re.compile(
+TURN: Final = regex(
     r"(?:(?<=\n)|(?<=[.!?。！？।] )|(?<=[。！？।])|(?<![\s\S]))[ \t>*_#\[(\"'-]{0,8}+"
     rf"{_ROLE}[ \t]?[\])*_\"']{{0,4}}+[ \t]?[:：]|(?:(?<=\n)|"
     rf"(?<![\s\S]))#{{1,6}}[ \t]{_ROLE}[ \t]*+(?=\n|$)"
 )
-MARKUP: Final = re.compile(
+MARKUP: Final = regex(
     r"(?<![\w<])</?[A-Za-z][\w:-]{0,40}(?:\s[^<>\n]{0,200})?/?>|<!--|<!\[CDATA\[|<\?xml|<!DOCTYPE"
     r"|`{3,}|~{3,}|!?\[[^\[\]\n]{0,200}\]\([^()\n]{0,400}\)|\x1b\[|&(?:[a-z]{2,8}|"
     r"#x?[0-9a-f]{1,6});"
@@ -141,7 +143,7 @@ MARKUP: Final = re.compile(
     re.IGNORECASE,
 )
 """Tags, comments, fences, links, terminal colours, entities. People write lists and headings."""
-MIXED: Final = re.compile(
+MIXED: Final = regex(
     r"(?<![^\W\d_])(?=[^\W\d_]*?[a-z\u00df-\u024f])(?=[^\W\d_]*?[\u0370-\u058f])[^\W\d_]++"
 )
 """Words of two alphabets that look alike."""
@@ -160,5 +162,5 @@ SMALL_WORDS: Final = {
         "Turkish": "ve bir bu için ile da de olarak daha çok olan gibi ne değil var kadar sonra",
     }.items()
 }
-LATIN: Final = re.compile(r"(?<![\w./\\@=`$-])[a-z\u00df-\u024f]++(?![\w/\\@=`(]|[.:-]\w)")
-ASIAN: Final = re.compile(r"CJK|HIRAGANA|KATAKANA|IDEOGRAPHIC|HANGUL|BOPOMOFO|HALFWIDTH")
+LATIN: Final = regex(r"(?<![\w./\\@=`$-])[a-z\u00df-\u024f]++(?![\w/\\@=`(]|[.:-]\w)")
+ASIAN: Final = regex(r"CJK|HIRAGANA|KATAKANA|IDEOGRAPHIC|HANGUL|BOPOMOFO|HALFWIDTH")

@@ -7,6 +7,8 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
+from refold.lazy import regex
+
 _FAILED_FLAGS: Final = ("is_error", "isError", "tool_call_error")
 _SUCCESS_FLAGS: Final = ("success", "ok")
 _FAILED_STATUS: Final = frozenset({"error", "failed", "failure"})
@@ -21,7 +23,7 @@ _LOOKED_AT_CHARS: Final = 400
 """Failures say so at their beginning or end. A guess, and an easy one: with 100 to 1,600 the same
 103 of 2,479 recorded results have failed."""
 
-_FAILED_START: Final = re.compile(
+_FAILED_START: Final = regex(
     r"""\s{0,20}(?:
         <(?:tool_use_)?error>
       | Traceback\ \(most\ recent\ call\ last\) | npm\ ERR! | panic: | fatal:
@@ -35,7 +37,7 @@ _FAILED_START: Final = re.compile(
     )""",
     re.IGNORECASE | re.VERBOSE,
 )
-_EXIT_LINE: Final = re.compile(
+_EXIT_LINE: Final = regex(
     r"^\W{0,3}(?:(?:process |command |shell )?(?:exited|finished|failed|completed) with "
     r"(?:exit )?(?:code|status)|exit[ _]?(?:code|status)|return[ _]?code)\W{1,3}(-?\d{1,10})\b",
     re.IGNORECASE | re.MULTILINE,

@@ -1,53 +1,43 @@
 """Handles: the letters that stand-ins show, derived from what they stand for.
 
 Five letters do, unless two folds of a view or of its conversation begin with the same ones. Without
-the name of a conversation, the first stand-in of a view shows 28, so that nobody who does not have
-the view can write it.
+the name of a conversation, the first stand-in of a view shows 28, so that nobody can write a view
+that they do not have. A planner writes `handle_of` into each stand-in once, as `#letters` at the
+end of a mark; `seal_plan` exchanges it where it must be longer, and changes nothing else of a plan.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
+from functools import lru_cache
+from hashlib import blake2b
 from typing import Final
 
+from refold.messages.folds import Fold, Plan, kept_fold
+from refold.messages.manifest import Behind
 from refold.messages.message import Message
-from refold.messages.provenance import FOLD_PREFIX, Behind, letters_of, summary_id_of_fold
-from refold.messages.wire import text_digest
-from refold.notation.marks import ANCHOR_CHARS, HANDLE_CHARS
-from refold.notation.spelling import Spelling
+from refold.messages.token_count import CountedTexts
+from refold.messages.wire import spell
+from refold.notation.marks import ANCHOR_CHARS, HANDLE_CHARS, ends_in, put_handle, shown_handle
+from refold.notation.recognize import find_handles
 
-_MORE: Final = 4
-"""Letters more where a handle is taken."""
+Sizes = dict[str, int]
+"""How many letters the handles of some folds have; all others have `HANDLE_CHARS`."""
 MOST_CHARS: Final = 36
 """Letters of the longest handle that is recognized."""
+_MORE: Final = 4
+"""Letters more where a handle is taken."""
 
 
-class Handles:
-    """How long the handles of one view are.
-
-    A planner writes `handle_of` into each stand-in once, as `#letters` at the end of a mark. Where
-    that turns out to be taken, `grow` makes it longer, and `refold.plan.sealing` exchanges it.
-    """
-
-    def __init__(self) -> None:
-        self._sizes: dict[str, int] = {}
-
-    def spell(self, fold: str) -> str:
-        """Return the handle of a fold."""
-        return letters_of(fold, self._sizes.get(fold, HANDLE_CHARS))
-
-    def is_grown(self, fold: str) -> bool:
-        """Tell whether a fold has a longer handle than usual."""
-        return fold in self._sizes
-
-    def grow(self, fold: str, *, least: int = 0, to: int = 0) -> bool:
-        """Make the handle of a fold longer than *least* letters, or as long as *to*.
-
-        Returns false if it cannot get any longer.
-        """
-        size = max(self._sizes.get(fold, HANDLE_CHARS), least)
-        self._sizes[fold] = max(size, to) if to else min(size + _MORE, MOST_CHARS)
-        return size < MOST_CHARS
+@lru_cache(maxsize=20_000)
+def letters_of(fold: str, count: int) -> str:
+    """Spell the first letters of a fold: letters only, so that no id looks like a number."""
+    number, spelled = int.from_bytes(blake2b(fold.encode(), digest_size=32).digest()), ""
+    for _ in range(count):
+        number, letter = divmod(number, 26)
+        spelled += chr(ord("a") + letter)
+    return spelled
 
 
 def behind_of(sources: Sequence[Message]) -> Behind:
@@ -59,39 +49,102 @@ def behind_of(sources: Sequence[Message]) -> Behind:
         if first.lone is None:
             first.lone = Behind.made((first.digest,), (first.id,))
         return first.lone
-    folds = [source.stands_for for source in sources]
-    known = [behind for behind in folds if behind is not None]
+    known = [source.stands_for for source in sources if source.stands_for is not None]
     return Behind.made(
-        [s.digest if b is None else b.fold for s, b in zip(sources, folds, strict=True)],
+        [s.digest if s.stands_for is None else s.stands_for.fold for s in sources],
         [source.id for source in sources],
         list(dict.fromkeys([b.fold for b in known] + [key for b in known for key in b.below])),
     )
 
 
-def summary_id_of(sources: Sequence[Message]) -> str:
-    """Derive the id of the stand-in for *sources*."""
-    return summary_id_of_fold(behind_of(sources).fold)
-
-
-def handle_of(sources: Sequence[Message]) -> str:
+def handle_of(sources: Sequence[Message], chars: int = HANDLE_CHARS) -> str:
     """Return the handle that a mark for *sources* shows, with which a model can fetch them."""
-    return letters_of(behind_of(sources).fold, HANDLE_CHARS)
+    return letters_of(behind_of(sources).fold, chars)
 
 
-def anchor_of(sources: Sequence[Message]) -> str:
-    """Return a handle of *sources* that nobody can guess."""
-    return letters_of(behind_of(sources).fold, ANCHOR_CHARS)
+def shown_in(fold: Fold) -> str:
+    """Return the handle that a fold shows; "" if it shows none."""
+    short = handle_of(fold.sources)
+    texts = [*fold.texts.values(), *(call.spelled for call in fold.calls.values()), fold.note]
+    return next((shown for text in texts if (shown := shown_handle(text, short))), "")
 
 
-def tag_handle_of(sources: Sequence[Message], spelling: Spelling) -> str:
-    """Return the handle that a stand-in shows; none where the words of tags are laid down.
+def grow(sizes: Sizes, fold: str, least: int = 0) -> bool:
+    """Give a fold a longer handle, of more than *least* letters; false if there is none."""
+    size = max(sizes.get(fold, HANDLE_CHARS), least)
+    sizes[fold] = min(size + _MORE, MOST_CHARS)
+    return size < MOST_CHARS
 
-    A message without an id would be shown like any other that reads the same.
+
+def seal_plan(
+    plan: Sequence[Fold],
+    sizes: Sizes | None = None,
+    *,
+    is_named: bool,
+    is_final: bool = False,
+    tokens: CountedTexts | None = None,
+) -> Plan:
+    """Return *plan* with unique handles of at least these *sizes*; without a name, one is long.
+
+    That is the first one, so that a conversation that grows keeps its beginning. If the plan
+    *is_final*, the letters of all handles count together, and the first needs to be no longer than
+    what the others lack.
+
+    With *tokens*, a fold that a longer handle makes longer than its sources is undone. A plan that
+    is sealed already comes back as it is.
     """
-    is_shown = spelling.shows_handles or not sources[0].has_envelope
-    return handle_of(sources) if is_shown else ""
+    sizes = {} if sizes is None else sizes
+    owners: dict[str, str] = {}
+    letters = ANCHOR_CHARS if is_named else 0
+    if is_final:
+        folds = {behind_of(f.sources).fold for f in plan if f.is_marked and shown_in(f)}
+        letters += HANDLE_CHARS * max(0, len(folds) - 1)
+    sealed: list[Fold] = []
+    for fold in plan:
+        sealed.append(fold)
+        if not fold.is_marked:
+            if fold.note or fold.sources[0].stands_for is not None:
+                letters += sum(map(len, find_handles(fold.note or spell(fold.sources[0].wire))))
+            continue
+        key, shown = behind_of(fold.sources).fold, shown_in(fold)
+        while owners.setdefault(letters_of(key, sizes.get(key, HANDLE_CHARS)), key) != key:
+            if not grow(sizes, key):
+                break
+        if shown and letters < ANCHOR_CHARS:
+            sizes[key] = max(sizes.get(key, HANDLE_CHARS), ANCHOR_CHARS - letters)
+            letters += max(len(shown), sizes[key])
+        if len(shown) < sizes.get(key, 0):
+            longer = _show(fold, shown, letters_of(key, sizes[key]))
+            if tokens is None or _is_shorter(longer, tokens):
+                sealed[-1] = longer
+            else:
+                sealed[-1:] = [kept_fold(source, "anchor_reverted") for source in fold.sources]
+    return tuple(sealed)
 
 
-def anchor_of_text(text: str) -> str:
-    """Derive the longest handle of a text: the same text, the same handle, on every machine."""
-    return letters_of(FOLD_PREFIX + text_digest(text), ANCHOR_CHARS)
+def _show(fold: Fold, shown: str, handle: str) -> Fold:
+    """Let *fold* show a *handle* in the place of the one that is *shown*, if any is."""
+    texts, outcomes = dict(fold.texts), fold.outcomes
+    shows = [n for n, text in texts.items() if ends_in(text, shown)]
+    if not shows and (shown or not texts):
+        calls = dict(fold.calls)
+        for number, call in fold.calls.items():
+            if ends_in(call.spelled, shown):
+                spelled = put_handle(call.spelled, shown, handle)
+                given = spelled if isinstance(call.given, str) else json.loads(spelled)
+                calls[number] = call.given_as(given)
+        return fold.changed(calls=calls)
+    number = shows[0] if shows else min(texts)
+    texts[number] = put_handle(texts[number], shown, handle)
+    if len(outcomes) == 1 and number < len(outcomes[0]):
+        row = list(outcomes[0])
+        row[number] = row[number].with_output(len(texts[number]))
+        outcomes = (tuple(row),)
+    return fold.changed(texts=texts, outcomes=outcomes)
+
+
+def _is_shorter(fold: Fold, tokens: CountedTexts) -> bool:
+    calls = [(fold.sources[0].calls[n].text, call.text) for n, call in fold.calls.items()]
+    saved = sum(source.chars for source in fold.sources) - sum(map(len, fold.texts_after))
+    saved += sum(len(before) - len(after) for before, after in calls)
+    return saved > 0 and tokens.fold(fold) < sum(map(tokens.message, fold.sources))

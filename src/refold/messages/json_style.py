@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from itertools import islice
 from typing import Any, Final, Self
 
+from refold.lazy import regex
 from refold.messages.wire import digest
 
 _SAMPLE: Final = 32
 """So many records tell the style of a file. A guess; a file of several styles has the one that most
 of these have."""
 _SEPARATORS: Final = ((",", ":"), (", ", ": "), (",", ": "), (", ", ":"))
-_FIRST_INDENT: Final = re.compile(r"[\[{](\r?\n)([ \t]*)")
-_LAST_INDENT: Final = re.compile(r"\n([ \t]*)[\]}]\Z")
+_FIRST_INDENT: Final = regex(r"[\[{](\r?\n)([ \t]*)")
+_LAST_INDENT: Final = regex(r"\n([ \t]*)[\]}]\Z")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,39 +12,57 @@ Records are only ever added, and none changes:
 
 So a stand-in that somebody pastes, types or forges has another beginning before it, and is the text
 that it is. The system prompt in front is not in the key, since it changes and nobody can type it.
+
+What a message says is its role, its texts, its calls and what they answer. Metadata, names, media,
+thinking, marks of caches, unknown fields and the order of keys are not in it, nor ids but those of
+tags that show no handle: so a view is still the same after a database or a provider has had it.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import json
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import takewhile
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple, Self
 
-from refold.errors import StoreError
-from refold.messages.provenance import (
-    FOLD_PREFIX,
-    HANDLE_PREFIX,
+from refold.errors import MessageError, StoreError
+from refold.messages.formats import recognize
+from refold.messages.formats.base import Reading
+from refold.messages.message import Message
+from refold.messages.wire import (
     ID_KEY,
-    STAND_IN_PREFIX,
-    VIEW_PREFIX,
-    Behind,
+    METADATA_KEY,
+    digest,
+    digest_unordered,
+    is_shallow,
     name,
-    read_record,
+    place_of,
+    spell,
 )
-from refold.messages.said import Said
-from refold.messages.wire import spell
 from refold.notation.marks import ANCHOR_CHARS
+from refold.notation.recognize import find_handles, has_tag
 
 Get = Callable[[Iterable[str]], Mapping[str, Any]]
 """Fetches the records that are kept under some keys."""
+FOLD_PREFIX: Final = "refold:fold:"
+_VIEW: Final = "refold:view:"
+_HANDLE: Final = "refold:handle:"
+_STAND_IN: Final = "refold:stand-in:"
+RECORD_PREFIXES: Final = (FOLD_PREFIX, _VIEW, _HANDLE, _STAND_IN)
 _SEAL_CHARS: Final = 16
 """64 bits in hexadecimal: they find damage, and nobody who forges is kept out by them."""
-_MOST_RECORDS: Final = 1_000_000
-"""Records that a view is read from; a key is a hash, so they cannot go round in a circle."""
-
-
+_MOST_BELOW: Final = 24
+"""Folds below that a record lists, to be fetched together: 400 folds of folds are 17 round trips
+then, and the record of each has about a kilobyte more."""
+_SPOKEN: Final = (
+    ("role", "assistant", "content"),
+    ("role", "assistant", "blocks"),
+    ("type", "ai", "content"),
+    ("kind", "response", "parts"),
+)
+"""How the shapes whose thinking may be left out say that a model speaks, and where its blocks are:
+those of providers and LangChain, LlamaIndex and pydantic-ai."""
 NOTHING: Final = 0
 SOME: Final = 1
 ALL: Final = 2
@@ -52,59 +70,98 @@ ALL: Final = 2
 of some, or there was neither: then there may be more to find elsewhere; of all."""
 
 
-class Source(Protocol):
-    """Where records and originals are."""
+class Said(NamedTuple):
+    """What one message says."""
 
-    def get(self, keys: Iterable[str]) -> Mapping[str, Any]:
-        """Return the records that are known under *keys*."""
-        ...
-
-    def originals(self, wanted: Mapping[str, str]) -> Mapping[str, Any]:
-        """Return originals by digest; *wanted* has the id of each."""
-        ...
-
-
-class StoreSource:
-    """A store, which has originals by digest."""
-
-    def __init__(self, get: Get) -> None:
-        self.get = get
-
-    def originals(self, wanted: Mapping[str, str]) -> Mapping[str, Any]:
-        """Return originals by digest."""
-        return self.get(wanted) if wanted else {}
+    key: str
+    """A hash of its role, texts and calls."""
+    is_instruction: bool
+    """Whether it is a system prompt, which does not count where it opens a conversation."""
+    is_marked: bool
+    """Whether it reads like a stand-in."""
+    may_be_stripped: bool
+    """Whether thinking may have been left out of it: that shows no mark."""
 
 
-class MappingSource:
-    """A mapping such as `Result.verbatim`, or a function: it has originals by id, or by digest."""
+def read_said(wire: Mapping[str, Any], message: Message | None = None, index: int = 0) -> Said:
+    """Return what *wire* says; *message* is how it was read already, if it was.
 
-    def __init__(self, source: Mapping[str, Any] | Callable[[str], Any]) -> None:
-        self._get = source.get if isinstance(source, Mapping) else source
-
-    def get(self, keys: Iterable[str]) -> Mapping[str, Any]:
-        """Return the records that are known."""
-        return {key: value for key in keys if (value := self._get(key)) is not None}
-
-    def originals(self, wanted: Mapping[str, str]) -> Mapping[str, Any]:
-        """Return originals by digest; whoever asks checks what an id has led to."""
-        found = self.get(wanted)
-        by_id = self.get({id_ for digest, id_ in wanted.items() if digest not in found})
-        return {
-            digest: found[digest] if digest in found else by_id[id_]
-            for digest, id_ in wanted.items()
-            if digest in found or id_ in by_id
-        }
+    Raises `MessageError` for data that contains itself.
+    """
+    if message is None:
+        try:
+            if not is_shallow(wire):
+                digest(wire)  # no other reader would come to its end
+        except ValueError as error:
+            problem = "contains itself; a message must be plain data"
+            raise MessageError(problem, place_of(index)) from error
+        return _read(wire, None)
+    if message.said is None:
+        message.said = _read(wire, message)
+    said: Said = message.said
+    return said
 
 
-class Stand(NamedTuple):
-    """A message of a view that stands for others."""
+def _read(wire: Mapping[str, Any], message: Message | None) -> Said:
+    format_ = recognize([wire])
+    read: Message | Reading
+    if message is not None and message.format == format_.name and not message.is_fixed:
+        read = message
+    else:
+        try:
+            read = format_.read(wire, "")
+        except MessageError:  # no message of any shape: then all of it counts
+            bare = {k: v for k, v in wire.items() if k not in (ID_KEY, METADATA_KEY)}
+            return Said(name("all", digest_unordered(bare)), False, has_tag(spell(wire)), False)
+    said = [read.role]
+    for part in read.parts:
+        if text := part.text.strip():
+            said += ("text", text) if part.call_id is None else ("result", str(part.call_id), text)
+    for call in read.calls:  # spelled one way, whatever the order of keys and the blanks
+        by_name = call.arguments
+        given = call.spelled.strip() if by_name is None else digest_unordered(by_name)
+        said += ("call", str(call.id), str(call.name), given)
+    texts = [*(part.text for part in read.parts), *(call.spelled for call in read.calls)]
+    is_marked = any(map(has_tag, texts))
+    if is_marked and not any(map(find_handles, texts)):
+        said += ("id", str(wire.get(ID_KEY)))  # a tag without a handle may read like another one
+    may_be_stripped = not isinstance(wire.get("content"), str) and any(
+        isinstance(wire.get(blocks), list) and wire.get(key) == v for key, v, blocks in _SPOKEN
+    )
+    is_instruction = read.role in ("system", "developer")
+    return Said(name("said", *said), is_instruction, is_marked, may_be_stripped)
 
-    place: int
+
+class Behind(NamedTuple):
+    """What a stand-in stands for."""
+
     fold: str
+    """The key of the fold, which follows from its children."""
+    of: tuple[str, ...] = ()
+    """Its children in reading order: digests of originals, and keys of older folds."""
+    ids: tuple[str, ...] = ()
+    """The ids of these messages."""
+    below: tuple[str, ...] = ()
+    """Keys of folds further down, as far as they are known: only to fetch them together."""
 
+    @classmethod
+    def made(cls, of: Sequence[str], ids: Sequence[str], below: Sequence[str] = ()) -> Self:
+        """Return what stands for these children."""
+        key = FOLD_PREFIX + name("fold", *of)
+        return cls(key, tuple(of), tuple(ids), tuple(below[:_MOST_BELOW]))
 
-def _place_of(entry: Stand | tuple[int, str]) -> int:
-    return entry[0]
+    def to_record(self) -> str:
+        """Spell it for a store: as text, which no garbage collector has to look into."""
+        below = {"below": self.below} if self.below else {}
+        return spell({"of": self.of, "ids": self.ids, **below})
+
+    @classmethod
+    def from_record(cls, key: str, record: object) -> Self | None:
+        """Read it back; `None` for whatever is not what was written under *key*."""
+        data = _read_record(record)
+        of, ids, below = (texts_in(data.get(field)) for field in ("of", "ids", "below"))
+        behind = cls.made(of, ids if len(ids) == len(of) else of, below)
+        return behind if of and behind.fold == key else None
 
 
 @dataclass(slots=True)
@@ -118,7 +175,8 @@ class Trail:
     """Messages up to here, without the system prompt in front."""
     asked: list[int] = field(default_factory=list[int])
     """Places that may have a record."""
-    stands: list[Stand] = field(default_factory=list[Stand])
+    stands: list[tuple[int, str]] = field(default_factory=list[tuple[int, str]])
+    """Places of messages that stand for others, and their folds."""
     known: list[tuple[int, str]] = field(default_factory=list[tuple[int, str]])
     """Records of this view: the place where each ends, and its key."""
     looked: int = ALL
@@ -139,26 +197,31 @@ class Trail:
             self.keys[:size],
             self.counts[:size],
             self.asked[: bisect_left(self.asked, size)],
-            self.stands[: bisect_left(self.stands, size, key=_place_of)],
-            self.known[: bisect_left(self.known, size, key=_place_of)],
+            self.stands[: bisect_left(self.stands, (size,))],
+            self.known[: bisect_left(self.known, (size,))],
             self.looked,
             self.marked[: bisect_left(self.marked, size)],
         )
 
+    def since(self, first: int) -> list[tuple[int, str]]:
+        """Return the places from *first* on that stand for others, and their folds."""
+        return self.stands[bisect_left(self.stands, (first,)) :]
+
     def add(self, said: Said, fold: str = "") -> None:
         """Go on with the next message, and the fold that it stands for."""
-        key = self.keys[-1] if self.keys else name("scope", self.scope)
-        count = self.counts[-1] if self.counts else 0
+        place = len(self.keys)
+        key = self.keys[-1] if place else name("scope", self.scope)
+        count = self.counts[-1] if place else 0
         if count or not said.is_instruction or said.is_marked:
             count, key = count + 1, name("view", key, said.key)
             if said.is_marked:
-                self.marked.append(len(self.keys))
+                self.marked.append(place)
             if said.is_marked or (said.may_be_stripped and (self.scope or self.marked)):
-                self.asked.append(len(self.keys))
+                self.asked.append(place)
         self.keys.append(key)
         self.counts.append(count)
         if fold:
-            self.stands.append(Stand(len(self.keys) - 1, fold))
+            self.stands.append((place, fold))
 
     def read(self, get: Get, first: int = 0) -> list[str]:
         """Find out which messages are stand-ins, by the longest beginning that is a known view.
@@ -166,34 +229,24 @@ class Trail:
         Only records that end at *first* or later are looked for. Returns the keys of those that are
         gone or damaged.
         """
-        asked = [*takewhile(lambda place: place >= first, reversed(self.asked))]
-        records = get([VIEW_PREFIX + self.keys[place] for place in asked]) if asked else {}
-        ends = (place for place in asked if VIEW_PREFIX + self.keys[place] in records)
-        key = next((self.keys[place] for place in ends), "")
-        if not key:
+        asked = [_VIEW + self.keys[place] for place in self.asked[bisect_left(self.asked, first) :]]
+        there = get(asked) if asked else {}
+        top = next((key for key in reversed(asked) if key in there), "")
+        if not top:
             return []
-        place_of: dict[int, int] = {}
-        for place, count in enumerate(self.counts):
-            place_of.setdefault(count, place)
-        known: list[tuple[int, str]] = []
-        stands: list[Stand] = []
-        looked, lost = ALL, list[str]()
-        while key and len(known) < _MOST_RECORDS:
-            found = records.get(VIEW_PREFIX + key) or get([VIEW_PREFIX + key]).get(
-                VIEW_PREFIX + key
-            )
+        place_at = dict(zip(reversed(self.counts), range(len(self.keys))[::-1], strict=True))
+        stands, known, lost = dict(self.stands), list[tuple[int, str]](), list[str]()
+        self.looked = ALL
+        for key, record in _records(top, there, get):
             try:
-                record = _unsealed(key, found)
-                at = [Stand(place_of[count], fold) for count, fold in reversed(record["at"])]
-                known.append((place_of[record["count"]], key))
-                looked, key = min(looked, record["looked"]), record["before"]
-                stands += at
+                at = {place_at[count]: fold for count, fold in record["at"]}
+                known.append((place_at[record["count"]], key.removeprefix(_VIEW)))
+                self.looked = min(self.looked, record["looked"])
+                stands |= at
             except (KeyError, TypeError, ValueError):  # gone, damaged, or not of this version
-                lost.append(VIEW_PREFIX + key)
+                lost.append(key)
                 break
-        by_place = {stand.place: stand for stand in (*self.stands, *stands)}
-        self.known, self.looked = known[::-1], looked
-        self.stands = [by_place[place] for place in sorted(by_place)]
+        self.known, self.stands = known[::-1], sorted(stands.items())
         return lost
 
     def look(self, get: Get | None, first: int = 0) -> None:
@@ -202,11 +255,8 @@ class Trail:
             self.looked = min(self.looked, SOME)
         else:
             self.read(get, first)
-        stands = {
-            stand.place for stand in takewhile(lambda s: s.place >= first, reversed(self.stands))
-        }
-        marked = takewhile(lambda place: place >= first, reversed(self.marked))
-        if any(place not in stands for place in marked):
+        marked = self.marked[bisect_left(self.marked, first) :]
+        if not dict(self.since(first)).keys() >= {*marked}:
             self.looked = min(self.looked, NOTHING if get is None else SOME)
 
 
@@ -221,13 +271,6 @@ class Shown(NamedTuple):
     handle: str = ""
 
 
-class Taken(Exception):  # noqa: N818 - no error, but a reason to write it again
-    """The handle of the stand-in at a place is in use for something else."""
-
-    def __init__(self, place: int) -> None:
-        self.place = place
-
-
 def write_view(trail: Trail, rows: Sequence[Shown]) -> tuple[dict[str, str], dict[str, int]]:
     """Add *rows* to a trail; return its new records, and which row each may clash for.
 
@@ -235,12 +278,11 @@ def write_view(trail: Trail, rows: Sequence[Shown]) -> tuple[dict[str, str], dic
     """
     records: dict[str, str] = {}
     owners: dict[str, int] = {}
-    start = len(trail.keys)
     for number, row in enumerate(rows):
         trail.add(row.said, "" if row.behind is None else row.behind.fold)
         if row.behind is None or not row.is_new:
             continue
-        if trail.asked[-1:] != [start + number]:
+        if trail.asked[-1:] != [len(trail.keys) - 1]:
             raise StoreError("a stand-in that shows no mark could never be restored")
         fold = row.behind.fold
         if row.behind.of:
@@ -252,45 +294,67 @@ def write_view(trail: Trail, rows: Sequence[Shown]) -> tuple[dict[str, str], dic
             names.append(stand_in_key(trail.scope, row.id, row.said))
         for key in names:
             owners.setdefault(key, number)
-            if records.setdefault(key, fold) != fold:
-                owners[key] = number
+            records.setdefault(key, fold)
     end, before = trail.known[-1] if trail.known else (-1, "")
-    new = trail.stands[bisect_right(trail.stands, end, key=_place_of) :]
-    asked = set(trail.asked[bisect_right(trail.asked, end) :])
-    last = max((stand.place for stand in new if stand.place in asked), default=-1)
-    if last >= 0:  # what shows nothing behind the last mark is not looked for
-        at = [[trail.counts[place], fold] for place, fold in new if place <= last]
-        key = trail.keys[last]
-        records[VIEW_PREFIX + key] = _sealed(
-            key,
-            {"before": before, "count": trail.counts[last], "at": at, "looked": trail.looked},
-        )
-        trail.known.append((last, key))
+    asked = {*trail.asked[bisect_left(trail.asked, end + 1) :]}
+    new = trail.since(end + 1)
+    while new and new[-1][0] not in asked:
+        new.pop()  # what shows nothing after the last mark is not looked for
+    if new:
+        last = new[-1][0]
+        at = [(trail.counts[place], fold) for place, fold in new]
+        record = {"before": before, "count": trail.counts[last], "at": at, "looked": trail.looked}
+        text = spell(record)
+        records[_VIEW + trail.keys[last]] = _seal(trail.keys[last], text) + text
+        trail.known.append((last, trail.keys[last]))
     return records, owners
 
 
-def check_view(records: Mapping[str, Any], owners: Mapping[str, int], get: Get) -> None:
-    """Raise `Taken` if a store has other records under the keys of these."""
-    keys = [*owners, *(key for key in records if key.startswith(VIEW_PREFIX))]
+def find_clash(records: Mapping[str, Any], owners: Mapping[str, int], get: Get) -> int | None:
+    """Return the row whose stand-in needs another handle, as a store has other records than these.
+
+    That is -1 if it is the whole view that stands for something else, and `None` if all is well.
+    """
+    keys = [*owners, *(key for key in records if key.startswith(_VIEW))]
     there = get(keys) if keys else {}
     for key in keys:
-        if key not in there or there[key] == records[key]:
+        if there.get(key, records[key]) == records[key]:
             continue
         if key in owners:
-            raise Taken(owners[key])
-        name_ = key.removeprefix(VIEW_PREFIX)
-        if _all_at(name_, there[key], get) != _all_at(name_, records[key], get):
-            raise Taken(-1)
+            return owners[key]
+        both = [[*_records(key, known, get)] for known in (there, records)]
+        one, other = ([at for _, r in reversed(its) for at in r.get("at", ())] for its in both)
+        if one != other:  # however many records say it
+            return -1
+    return None
+
+
+def _records(key: str, there: Mapping[str, Any], get: Get) -> Iterator[tuple[str, Any]]:
+    """Yield the records of a view, the last one first; `{}` for one that is gone or damaged."""
+    seen = {_VIEW}
+    while key not in seen:  # a forged one may go round in a circle
+        seen.add(key)
+        kept = there.get(key) or get([key]).get(key)
+        text = kept[_SEAL_CHARS:] if isinstance(kept, str) else ""
+        is_whole = kept == _seal(key.removeprefix(_VIEW), text) + text
+        record = _read_record(text) if is_whole else {}
+        yield key, record
+        key = _VIEW + record.get("before", "")
+
+
+def _seal(key: str, text: str) -> str:
+    """Return a sum that says whether the record of a view is as it was written."""
+    return name("sum", key, text)[:_SEAL_CHARS]
 
 
 def handle_key(scope: str, handle: str) -> str:
     """Return where the fold with a handle is kept."""
-    return HANDLE_PREFIX + name("handle", scope, handle)
+    return _HANDLE + name("handle", scope, handle)
 
 
 def stand_in_key(scope: str, id_: str, said: Said) -> str:
     """Return where the fold behind a message with an id is kept."""
-    return STAND_IN_PREFIX + name("stand-in", scope, id_, said.key)
+    return _STAND_IN + name("stand-in", scope, id_, said.key)
 
 
 def id_of(wire: Mapping[str, Any]) -> str | None:
@@ -299,35 +363,24 @@ def id_of(wire: Mapping[str, Any]) -> str | None:
     return id_ if isinstance(id_, str) else None
 
 
-def _sealed(key: str, record: Mapping[str, Any]) -> str:
-    """Spell the record of a view, with a sum that says whether it is as it was written."""
-    text = spell(record)
-    return name("sum", key, text)[:_SEAL_CHARS] + text
-
-
-def _unsealed(key: str, found: object) -> Any:
-    """Return the record of a view; `None` if it is damaged."""
-    if not isinstance(found, str):
-        return None
-    text = found[_SEAL_CHARS:]
-    return (
-        read_record(text) if found[:_SEAL_CHARS] == name("sum", key, text)[:_SEAL_CHARS] else None
-    )
-
-
-def _all_at(key: str, found: object, get: Get) -> list[Any]:
-    """Return what all stand-ins of a view stand for, however many records say it."""
-    parts: list[list[Any]] = []
-    while key and (record := _unsealed(key, found)) is not None:
-        parts.append(record["at"])
-        key = record["before"]
-        found = get([VIEW_PREFIX + key]).get(VIEW_PREFIX + key) if key else None
-    return [stand for part in reversed(parts) for stand in part]
-
-
 def folds_in(keys: Iterable[str], get: Get) -> dict[str, Behind]:
     """Return the folds with these keys that are kept, as they were written."""
     wanted = [key for key in dict.fromkeys(keys) if key.startswith(FOLD_PREFIX)]
-    found = get(wanted) if wanted else {}
-    read = {key: Behind.from_record(key, record) for key, record in found.items()}
+    kept = get(wanted) if wanted else {}
+    read = {key: Behind.from_record(key, record) for key, record in kept.items()}
     return {key: behind for key, behind in read.items() if behind is not None}
+
+
+def _read_record(record: object) -> Mapping[str, Any]:
+    """Return the data of a record; nothing for what is none."""
+    try:
+        data = json.loads(record) if isinstance(record, str) else record
+    except (ValueError, RecursionError):
+        return {}
+    return data if isinstance(data, Mapping) else {}
+
+
+def texts_in(value: object) -> tuple[str, ...]:
+    """Return a list of texts as it was read; nothing for what is none."""
+    items = value if isinstance(value, list | tuple) else ()
+    return tuple(items) if all(isinstance(item, str) for item in items) else ()

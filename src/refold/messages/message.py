@@ -7,20 +7,22 @@ frozen, because many are made for every message, and a frozen one takes twice as
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
+from refold.lazy import regex
 from refold.messages.failure import is_failure
-from refold.messages.provenance import Behind
 from refold.messages.wire import CLASS_KEY, Path, Wire, spell
 from refold.messages.wire import digest as digest_of
 from refold.notation.recognize import has_tag
 
+if TYPE_CHECKING:
+    from refold.messages.manifest import Behind
+
 MediaKind = Literal["image", "audio", "video", "file"]
 
-DERIVED_ID: Final = re.compile(r"m[0-9]+-([0-9a-f]{8})")
+DERIVED_ID: Final = regex(r"m[0-9]+-([0-9a-f]{8})")
 """The id of a message that has none: its index, which changes as others fold, and its content."""
 _OPEN_FORMATS: Final = frozenset({"plain", "openai-chat", "anthropic"})
 """Shapes of messages that may be the caller's own; others are items of a provider's."""
@@ -157,7 +159,7 @@ class Message:
     lone: Behind | None = field(init=False, default=None)
     """What a stand-in for this message alone stands for, once derived."""
     said: Any = field(init=False, default=None)
-    """What it says, by which it is recognized, once derived: see `refold.messages.said`."""
+    """What it says, by which it is recognized, once derived: see `refold.messages.manifest`."""
 
     def __post_init__(self) -> None:
         self.is_tool_result = self.role in _TOOLS or any(part.call_id for part in self.parts)

@@ -7,18 +7,25 @@ after the change stays.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Container, Iterator, Sequence
 from typing import Final
 
+from refold.lazy import regex
 from refold.messages.folds import SUMMARIZED, Fold, Outcome, Plan, kept_fold
 from refold.messages.formats import find_format
 from refold.messages.formats.base import Sides
 from refold.messages.formats.chat import PLAIN
-from refold.messages.handles import anchor_of, handle_of
+from refold.messages.handles import handle_of
 from refold.messages.message import Message
 from refold.messages.untouchable import words_beside_results
-from refold.notation.marks import digest, excerpt, put_handle, shown_handle
+from refold.notation.marks import (
+    ANCHOR_CHARS,
+    HANDLE_CHARS,
+    digest,
+    excerpt,
+    put_handle,
+    shown_handle,
+)
 from refold.options import ThinkingWay
 
 _ASSISTANT: Final = "assistant"
@@ -213,7 +220,7 @@ def _row(source: Message, shown: str) -> Fold:
     return Fold(sources=(source,), texts=texts, outcomes=(tuple(outcomes),))
 
 
-_VERSION: Final = re.compile(r"(?<![\d.])(\d{1,2})(?:[-.](\d{1,2}))?(?!\d)")
+_VERSION: Final = regex(r"(?<![\d.])(\d{1,2})(?:[-.](\d{1,2}))?(?!\d)")
 _FIRST_BOUND: Final = {"fable": (5, 1), "opus": (5, 5), "sonnet": (5, 5), "haiku": (5, 5)}
 """The first version of each model family that checks thinking."""
 
@@ -281,5 +288,5 @@ def _without(fold: Fold, *, is_anchored: bool) -> Fold:
     is_unknown = not (fold.is_marked or is_anchored)
     if not (is_empty or is_unknown):
         return fold.stripped()
-    handle = anchor_of(fold.sources) if is_unknown else handle_of(fold.sources)
+    handle = handle_of(fold.sources, ANCHOR_CHARS if is_unknown else HANDLE_CHARS)
     return fold.stripped(excerpt("", handle))

@@ -98,18 +98,6 @@ def _find_words(message: Message) -> list[int]:
     return [n for n, part in enumerate(message.parts) if not part.call_id and part.text.strip()]
 
 
-def find_pinned(messages: Sequence[Message], pins: Sequence[Pin]) -> dict[int, str]:
-    """Map messages that must stay, besides those that no budget may change, to the reason.
-
-    Also user turns without text, such as an image: some providers want the user to speak first.
-    """
-    said = [m.index for m in messages if m.role == "user" and not m.is_tool_result]
-    found = dict.fromkeys((*said[:1], *said[-1:]), "user_turn")
-    found.update((m.index, "pinned") for m in messages if is_pinned(m, pins))
-    # Turns with words are found, with their own reasons, by `find_untouchable`.
-    return {i: why for i, why in found.items() if why == "pinned" or not has_words(messages[i])}
-
-
 def is_pinned(message: Message, pins: Sequence[Pin]) -> bool:
     """Tell whether the caller has pinned *message*."""
     names = (message.id, f"role:{message.role}") if pins else ()

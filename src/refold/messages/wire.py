@@ -17,6 +17,8 @@ Wire = Mapping[str, Any]
 Path = tuple[str | int, ...]
 """Where a text stands inside a message: `("content", 1, "text")`."""
 
+ID_KEY: Final = "id"
+METADATA_KEY: Final = "metadata"
 CLASS_KEY: Final = "__class__"
 """Beside the fields of a message that is an object: the name of its class."""
 
@@ -109,6 +111,28 @@ def put(message: dict[str, Any], path: Path, value: object) -> None:
     spot[path[-1]] = value
 
 
+def is_same(one: object, other: object) -> bool:
+    """Tell whether two values are the same plain data, to the types and the order of keys."""
+    todo = [(one, other)]
+    while todo:
+        a, b = todo.pop()
+        if a is b and type(a) in ATOMS:
+            continue
+        if type(a) is not type(b):
+            return False
+        if isinstance(a, dict) and isinstance(b, dict):
+            if list(a) != list(b) or not {*map(type, a)} <= {str}:
+                return False
+            todo += zip(a.values(), b.values(), strict=True)
+        elif type(a) is list and isinstance(b, list):
+            if len(a) != len(b):
+                return False
+            todo += zip(a, b, strict=True)
+        elif type(a) not in ATOMS or a != b or (type(a) is float and repr(a) != repr(b)):
+            return False
+    return True
+
+
 def is_shallow(value: Wire) -> bool:
     """Tell whether *value* is plain data of a few levels: such a thing can always be spelled.
 
@@ -126,11 +150,13 @@ def _ends_within(value: object, depth: int) -> bool:
         return True
     if type(value) is dict and depth:
         for name, item in value.items():
-            if type(name) is not str or not _ends_within(item, depth - 1):
+            if type(name) is not str or (
+                type(item) is not str and not _ends_within(item, depth - 1)
+            ):
                 return False
         return True
     if type(value) is list and depth:
-        return all(_ends_within(item, depth - 1) for item in value)
+        return all(type(item) is str or _ends_within(item, depth - 1) for item in value)
     return False
 
 
@@ -270,6 +296,14 @@ def _key(name: object) -> str:
 def text_digest(text: str) -> str:
     """Name a text by its content."""
     return _hash(text.encode("utf-8", "surrogatepass"))
+
+
+def name(kind: str, *parts: str) -> str:
+    """Name texts together; every part with its length, so that none can pass for another."""
+    if all(map(str.isascii, parts)):  # most are, and one spelling is encoded faster than several
+        return _hash((kind + "".join([f"{len(part)}:{part}" for part in parts])).encode())
+    pieces = [part.encode("utf-8", "surrogatepass") for part in parts]
+    return _hash(kind.encode() + b"".join([b"%d:%b" % (len(piece), piece) for piece in pieces]))
 
 
 def _hash(data: bytes) -> str:

@@ -12,8 +12,9 @@ A message has one mark: every one costs about ten tokens of what could be shown 
 
 from __future__ import annotations
 
-import re
 from typing import Final
+
+from refold.lazy import regex
 
 AMOUNT: Final = r"[0-9]{1,9}+"
 """A pattern for an amount: a figure."""
@@ -44,7 +45,7 @@ NEXT_LINE: Final = f"\n{GAP} "
 """Before a piece that begins a line."""
 _CHARS_A_WORD: Final = 20
 """Where words are longer than this, there are hardly any blanks, and characters are counted."""
-_LINE: Final = re.compile(rf"(?:{GAP} {AMOUNT} (?:line|word|character)s? )?+[{GAP} ]*+")
+_LINE: Final = regex(rf"(?:{GAP} {AMOUNT} (?:line|word|character)s? )?+[{GAP} ]*+")
 
 
 def gap(size: str) -> str:
@@ -91,10 +92,6 @@ def show_handle(handle: str) -> str:
 def ends_in(text: str, handle: str) -> bool:
     """Return whether a mark or tag in *text* shows exactly this handle."""
     return f"#{handle}]" in text
-
-
-_AT_THE_END: Final = re.compile(r"#([a-z]+)\]")
-"""A handle at the end of a mark or tag."""
 
 
 _HANDLE_ROOM: Final = 40
@@ -185,8 +182,8 @@ _LEGEND: Final = (
     "stretch, where user: and assistant: name speakers and → leads to what a call "
     f"returned. {reformatted('', _HANDLE)} is complete, {same_result('', _HANDLE)} repeats; "
     f"{excerpt('', _HANDLE)} and {digest('', 24, _HANDLE)} show nothing. {GAP} is a gap. "
-    f"{mark(SENT_WHOLE, _HANDLE)} ends an argument that the tool got whole; send "
-    "yours whole, too. Ask for what is missing in words or by the letters after #. "
+    f"{mark(SENT_WHOLE, _HANDLE)} ends an argument the tool received in full; "
+    "repeat it in full. Ask for what is missing in words or by the letters after #. "
     "Never write marks."
 )
 

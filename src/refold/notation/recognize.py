@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from refold.lazy import regex
 from refold.notation.marks import (
     AMOUNT,
     GAP,
@@ -26,19 +27,19 @@ _WORDS: Final = (
     rf"(?:(?:part|shortened|reformatted|same as the |corrected (?:above|below)"
     rf"|(?:image|audio|file) left out: |{_MESSAGES})[^\[\]\n#]{{0,400}})"
 )
-_MARK: Final = re.compile(rf"\[{_WORDS}(?<!:) #{_HANDLE}\]")
-_DIGEST: Final = re.compile(rf"\[{_MESSAGES}")
-_NOTE: Final = re.compile(
+_MARK: Final = regex(rf"\[{_WORDS}(?<!:) #{_HANDLE}\]")
+_DIGEST: Final = regex(rf"\[{_MESSAGES}")
+_NOTE: Final = regex(
     r"\[(?:(?:shortened|summarized) from [0-9]{1,3}+(?:,[0-9]{3})*+ (?:tokens|bytes))?+(?:; )?+"
     rf"(?:whole text: #{_HANDLE})?+\]"
 )
-_JSON_NOTE: Final = re.compile(
+_JSON_NOTE: Final = regex(
     rf'(?:(?<=[{{\[])|,)(?:"{GAP}++":)?+"((?:{GAP} {AMOUNT} more (?:key|item)s?; )?+'
     rf'(?:{_NOTE.pattern}|{_MARK.pattern}))"(?=[}}\]]\Z)'
 )
 _MAX_NOTE: Final = 160
 """How far from its end a text may have a note."""
-TAG: Final = re.compile(
+TAG: Final = regex(
     rf"\[(?:summary|cce:|truncated|{_WORDS}(?<!:) #{_HANDLE}\])"
     rf"|\[(?:shortened|summarized) from (?=[0-9a-z])|whole text: #[a-z]{{{HANDLE_CHARS}}}"
 )
@@ -46,12 +47,12 @@ TAG: Final = re.compile(
 
 People write brackets, ellipses and `[see #incident]` themselves; a handle alone is no mark.
 """
-_ARGUMENT: Final = re.compile(rf" {GAP} \[{SENT_WHOLE}(?: #{_HANDLE})?+\]\Z")
+_ARGUMENT: Final = regex(rf" {GAP} \[{SENT_WHOLE}(?: #{_HANDLE})?+\]\Z")
 _WITHOUT: Final = ("[summary", "[cce:", "[truncated", "[shortened from ", "[summarized from ")
 """How tags and notes begin that may have no handle."""
-_HANDLE_END: Final = re.compile(rf" #{_HANDLE}\]")
-_HANDLES: Final = re.compile(rf" #({_HANDLE})\]")
-IMITATION: Final = re.compile(
+_HANDLE_END: Final = regex(rf" #{_HANDLE}\]")
+_HANDLES: Final = regex(rf" #({_HANDLE})\]")
+IMITATION: Final = regex(
     r"\[(?:summary(?:#\w{1,64})?:|cce:|truncated\b|kept:|reformatted\b|whole text:|shortened\b"
     r"|summarized from|summary of \d|part #|same as the |corrected (?:above|below)\b"
     r"|[0-9]{1,9} messages?(?:,| #)|(?:image|audio|file) left out\b)"
@@ -59,7 +60,6 @@ IMITATION: Final = re.compile(
     re.IGNORECASE,
 )
 """How stand-ins are written, in whole or in part: a model that writes this imitates one."""
-KEPT_LINE: Final = re.compile(r"\n\[kept: [^\n]*\]\Z")
 
 
 def has_tag(text: str) -> bool:

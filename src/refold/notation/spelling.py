@@ -6,23 +6,23 @@ handle is at the end of a tag where the message has no other place for its prove
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
+from refold.lazy import regex
 from refold.notation.marks import GAP, NAMED, count_things, digest, head, mark
 
-REFERENCE: Final = re.compile(r"\[cce:(?:(?:near-)?dup of|superseded by) ([^\n]+?) (?:—|\()")
+REFERENCE: Final = regex(r"\[cce:(?:(?:near-)?dup of|superseded by) ([^\n]+?) (?:—|\()")
 """How a tag that refers to another message begins, with the id of that message."""
-_MERGED: Final = re.compile(r" \(([0-9]{1,9}) messages merged\)\Z")
-_ONLY_COUNT: Final = re.compile(r"([0-9]{1,9}) messages?")
+_MERGED: Final = regex(r" \(([0-9]{1,9}) messages merged\)\Z")
+_ONLY_COUNT: Final = regex(r"([0-9]{1,9}) messages?")
 """A summary for which there was no room."""
-_TRUNCATED: Final = re.compile(r"\[truncated — [0-9]{1,9} chars: ")
-_COPY: Final = re.compile(
+_TRUNCATED: Final = regex(r"\[truncated — [0-9]{1,9} chars: ")
+_COPY: Final = regex(
     r"\[cce:(?:near-)?dup of [^\n]{1,200}? — [0-9]{1,9} chars(?:, ~[0-9]{1,3}% match)?"
     r"(?: \| #[a-z]{6,36})?\](?:\n|\Z)"
 )
-_SUPERSEDED: Final = re.compile(r"\[cce:superseded by [^\n]{1,200}? (?:\([\w ]{1,40}\) — |— )")
+_SUPERSEDED: Final = regex(r"\[cce:superseded by [^\n]{1,200}? (?:\([\w ]{1,40}\) — |— )")
 
 
 class Summary(NamedTuple):

@@ -1,1 +1,1 @@
-"""From messages to a plan of what each becomes: claims, candidates, and a budget spent."""
+"""Where plans were made: `refold.planner` makes them now."""

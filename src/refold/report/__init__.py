@@ -36,12 +36,12 @@ def render(
     """Return one HTML page that shows what a fold of *messages* keeps, drops, and why.
 
     It needs no network, and no markup in a message is ever taken for markup. *steps* are the shares
-    of the tokens, in percent, between which a reader can choose; at 100 there is no budget.
-    Originals go to *store*, if there is one; nothing else is written. *options* and *choices* are
-    those of `Compressor`, but for `token_budget`, which the steps set.
+    of the tokens, in percent, between which a reader can choose; at 100 there is no budget. With a
+    `token_budget` the page opens there. Originals go to *store*, if there is one; nothing else is
+    written. *options* and *choices* are those of `Compressor`.
     """
     # Imported here: every command of the command line uses some module of this package.
-    from refold.engine import combine
+    from refold.choices import combine
     from refold.messages.formats.objects import Objects
     from refold.report.data import ReportBuilder, make_page
 
@@ -60,10 +60,10 @@ def render_view(
 ) -> str:
     """Return the same page for a *view* of *messages* that was sent, such as that of a `Session`.
 
-    *places* says which messages each message of the view stands for: together, all of them.
+    *places* has the messages that each message of the view stands for: together, all of them.
     *choices* are those of `Options`; `format` and `model` matter.
     """
-    from refold.engine import combine
+    from refold.choices import combine
     from refold.report.data import ReportBuilder, make_page
 
     builder = ReportBuilder(messages, combine(None, choices), None, None)

@@ -19,7 +19,7 @@ _UNIT: Final = re.compile(r"[^\n.!?…]*+(?:[.!?…]++(?![\s…])[^\n.!?…]*+)*
 """A line, or a sentence of it; summaries keep whole sentences of long lines."""
 _TRIMMED: Final = " \t\r\n.…"
 _SHORT_CHARS: Final = 8
-"""Shorter lines, such as a bracket, are everywhere: they match only right behind another match."""
+"""Shorter lines, such as a bracket, are everywhere: they match only right after another match."""
 _LONG_CHARS: Final = 80
 """Lines of code are shorter, mostly; paragraphs are longer."""
 NOTATION: Final = "notation"
@@ -28,7 +28,7 @@ _SAME_DATA: Final = frozenset({"preserved", "recoded"})
 
 
 class Span(NamedTuple):
-    """A stretch of a text that is still said in its fold, or is not, and why if that is known."""
+    """A stretch of a text that its fold keeps or drops, and why if that is known."""
 
     text: str
     is_kept: bool
@@ -52,24 +52,24 @@ class Pair(NamedTuple):
 def mark_before(row: Row) -> list[Span]:
     """Cut the original text of *row* into what is kept and what is dropped.
 
-    A text may be said shorter before it is cut. If its lines are still those of the original, they
-    are marked there; else the shorter form is what is cut here, because it tells what is missing.
+    A text may be respelled before it is cut. If its lines are still those of the original, they
+    are marked there; else the respelled form is cut here, because it shows what is missing.
     """
     if row.action in _SAME_DATA or row.before == row.after:
         return [Span(row.before, True)] if row.before else []
-    own = _own_pieces(row)
-    if not own:
+    pieces = _pieces_of(row)
+    if not pieces:
         return _join(*_mark(row.before, row.after))
-    cut = "".join(piece.text for piece in own)
+    cut = "".join(piece.text for piece in pieces)
     if cut != row.before and cut.count("\n") == row.before.count("\n"):
-        return _mark_lines(row.before, own)
+        return _mark_lines(row.before, pieces)
     return [
         Span("".join(piece.text for piece in run), run[0].is_kept, run_words(run))
-        for run in find_runs(own)
+        for run in find_runs(pieces)
     ]
 
 
-def _own_pieces(row: Row) -> list[Piece]:
+def _pieces_of(row: Row) -> list[Piece]:
     """Return the pieces of this text; a digest has those of all texts and calls of its message."""
     return [piece for piece in row.pieces if piece.part == row.part]
 
@@ -78,26 +78,26 @@ def _mark_lines(text: str, pieces: Sequence[Piece]) -> list[Span]:
     """Mark the lines of *text* as the *pieces* of another form of it say; what is kept wins."""
     why: dict[int, tuple[bool, str]] = {}
     for run in find_runs(pieces):
-        said = (run[0].is_kept, run_words(run))
+        verdict = (run[0].is_kept, run_words(run))
         for line in range(run[0].first_line, run[-1].last_line + 1):
-            why[line] = max(said, why.get(line, said), key=lambda marks: marks[0])
+            why[line] = max(verdict, why.get(line, verdict), key=lambda marks: marks[0])
     lines = _LINE.findall(text)
     marks = [why.get(number, (False, "")) for number in range(1, len(lines) + 1)]
     return _join(lines, [is_kept for is_kept, _ in marks], [reason for _, reason in marks])
 
 
 def mark_after(row: Row) -> list[Span]:
-    """Cut the folded text of *row* into what the original says word for word, and the rest.
+    """Cut the folded text of *row* into what stands in the original word for word, and the rest.
 
-    Where the original was said shorter before it was cut, the words are those of that form. The
+    Where the original was respelled before it was cut, the words are those of that form. The
     reason of the marks and gaps that stand in for what is left out is `NOTATION`.
     """
     if row.before == row.after:
         return [Span(row.after, True)] if row.after else []
     mark = mark_of(row.after)
     head = [Span(mark, False, NOTATION)] if mark else []
-    said = "".join(piece.text for piece in _own_pieces(row)) or row.before
-    units, kept = _mark(row.after[len(mark) :], said)
+    source = "".join(piece.text for piece in _pieces_of(row)) or row.before
+    units, kept = _mark(row.after[len(mark) :], source)
     reasons = [NOTATION if is_gap(unit.rstrip("\n")) else "" for unit in units]
     kept = [is_kept and not reason for is_kept, reason in zip(kept, reasons, strict=True)]
     return [*head, *_join(units, kept, reasons)]
@@ -110,12 +110,12 @@ def pair_lines(before: str, after: str) -> Iterator[Pair]:
     """
     left, right = _split_lines(before), _split_lines(after)
     place = done = 0
-    for number, found in enumerate(_match(left, right)):
-        if found is None:
+    for number, there in enumerate(_match(left, right)):
+        if there is None:
             continue
-        yield from _beside(left[place:found], right[done:number])
-        yield Pair(left[found], right[number])
-        place, done = found + 1, number + 1
+        yield from _beside(left[place:there], right[done:number])
+        yield Pair(left[there], right[number])
+        place, done = there + 1, number + 1
     yield from _beside(left[place:], right[done:])
 
 
@@ -134,9 +134,9 @@ def _mark(text: str, other: str) -> tuple[list[str], list[bool]]:
     """Return the units of *text*, and of each whether *other* has it, too."""
     units, others = _split(text), _split(other)
     kept = [False] * len(units)
-    for found in _match(units, others):
-        if found is not None:
-            kept[found] = True
+    for there in _match(units, others):
+        if there is not None:
+            kept[there] = True
     for place, unit in enumerate(units):  # blanks belong to what stands before them
         if not unit.strip(_TRIMMED):
             kept[place] = place > 0 and kept[place - 1]
@@ -144,7 +144,7 @@ def _mark(text: str, other: str) -> tuple[list[str], list[bool]]:
 
 
 def _split(text: str) -> list[str]:
-    """Cut *text* into sentences and lines; what says how much is left out stays in one."""
+    """Cut *text* into sentences and lines; a line for what is left out stays in one."""
     units: list[str] = []
     for line in _LINE.findall(text):
         units += [line] if is_gap(line.rstrip("\n")) else filter(None, _UNIT.findall(line))
@@ -169,10 +169,10 @@ def _match(before: Sequence[str], after: Sequence[str]) -> Iterator[int | None]:
     for text in after:
         key = text.strip(_TRIMMED)
         there = places.get(key, ()) if key else ()
-        found = bisect_right(there, last)
-        is_there = found < len(there)
-        if is_there and (len(key) >= _SHORT_CHARS or there[found] == last + 1):
-            last = there[found]
+        following = bisect_right(there, last)
+        is_there = following < len(there)
+        if is_there and (len(key) >= _SHORT_CHARS or there[following] == last + 1):
+            last = there[following]
             yield last
         else:
             yield None

@@ -1,6 +1,13 @@
 """The page of the report and its data: a conversation, and what becomes of it at each budget.
 
-A page has a row for each message at each budget, so their keys are single letters:
+A page has a row for each message at each budget, and the view as a model reads it, so their keys
+are single letters:
+
+| view | |
+|---|---|
+| `p`, `i` | first and last message that it stands for; the place of the first among `messages` |
+| `r`, `b`, `t` | role, tokens before and after |
+| `x`, `c`, `m` | if it changed: texts, calls, and the length of the mark above the first text |
 
 | row | |
 |---|---|
@@ -18,14 +25,15 @@ A page has a row for each message at each budget, so their keys are single lette
 Runs are flat triples: length, whether it is kept, and why: a number in `strings`.
 
 The page is one file of HTML, with style, script and data in it, and no network. Text of a
-conversation goes only into the data, in which nothing can end the element around it; the script
-shows it with `textContent`. Should anything get around that, the policy of the page lets no other
-script run, no markup be made from strings, and no request leave.
+conversation goes only into the data, which is packed: letters and figures that can end nothing. The
+script shows it with `textContent`. Should anything get around that, the policy of the page lets no
+other script run, no markup be made from strings, and no request leave.
 """
 
 from __future__ import annotations
 
 import base64
+import gzip
 import hashlib
 import html
 import json
@@ -39,10 +47,11 @@ from refold.conversation.models import Price, list_prices
 from refold.fold.kinds import kind_of
 from refold.messages.formats import load
 from refold.messages.message import Message
+from refold.notation.recognize import mark_of
 from refold.options import Options, without_budget
 from refold.report.changes import Span, mark_after, mark_before
-from refold.report.pieces import ACTIONS, say_reason, sum_up
-from refold.report.story import Row, compare, make_rows
+from refold.report.pieces import ACTIONS, sum_up
+from refold.report.story import Row, compare, make_rows, say_why
 from refold.report.turns import USUAL_MODELS, align, make_counter, models_in, name_tools, tools_of
 from refold.result import TraceEntry
 from refold.scan.tokens.choose import encoding_for
@@ -50,8 +59,8 @@ from refold.stores.base import Store
 
 Wires = Sequence[Mapping[str, Any]]
 _FOLDER: Final = files("refold.report")
-_ESCAPES: Final = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
-"""What could end a script element, or begin a comment in it."""
+_START: Final = "30 %"
+"""Where the slider stands at first, unless a budget was chosen."""
 
 
 class ReportBuilder:
@@ -61,7 +70,7 @@ class ReportBuilder:
         self, wires: Wires, options: Options, store: Store | None, conversation: str | None
     ) -> None:
         self._wires = wires
-        self._options = replace(options, trace=True, token_budget=None)
+        self._options = replace(options, trace=True)
         self._store = store
         self._conversation = conversation
         self._messages = load(wires, format_name=options.format)
@@ -72,17 +81,41 @@ class ReportBuilder:
         self._strings: dict[str, int] = {}
 
     def fold(self, steps: Sequence[int]) -> dict[str, Any]:
-        """Return all of it as JSON-ready data, folded to each share of the tokens."""
-        return self._build([self._step(percent) for percent in steps])
+        """Return all of it as JSON-ready data, folded to the budget of the options and each share.
+
+        *steps* are shares in percent; at 100 there is no budget.
+        """
+        chosen = self._options if self._options.has_budget else None
+        folds = {f"{percent} %": self._at(percent) for percent in steps}
+        start = _START if _START in folds else next(reversed(folds), "")
+        if chosen is not None:
+            total = sum(self._tokens)
+            budget = chosen.with_share_of(total).token_budget or 0
+            start = (
+                f"{100 * chosen.token_share:g} %"
+                if chosen.token_share is not None
+                else f"{budget:,}"
+            )
+            folds[start] = replace(chosen, token_budget=budget)
+        made = [self._step(label, options) for label, options in folds.items()]
+        made.sort(key=lambda step: -step["tokens"])
+        return self._build(made, start)
+
+    def _at(self, percent: int) -> Options:
+        """Return the options with a share of the tokens as the budget."""
+        if percent >= 100:
+            return without_budget(self._options)
+        budget = sum(self._tokens) * percent // 100
+        return replace(self._options, token_budget=budget, strict=False)
 
     def show(self, view: Wires, places: Sequence[range]) -> dict[str, Any]:
-        """Return the same for a *view* that was sent; *places* says what each stands for."""
+        """Return the same for a *view* that was sent; *places* has what each stands for."""
         after = load(view, format_name=self._options.format) if view else ()
         decisions = list(compare(self._messages, after, places))
-        step = {"percent": None, "budget": None, "fits": True, "note": "As it was sent last."}
-        return self._build([{**step, **self._tell_step(after, places, decisions)}])
+        step = {"label": "sent", "budget": None, "fits": True, "note": "As it was sent last."}
+        return self._build([{**step, **self._tell_step(after, places, decisions)}], "sent")
 
-    def _build(self, made: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    def _build(self, made: Sequence[dict[str, Any]], start: str) -> dict[str, Any]:
         encoding = encoding_for(self._options.model) if self._options.model else None
         return {
             "counted": f"counted with {encoding}" if encoding else "estimated",
@@ -90,6 +123,7 @@ class ReportBuilder:
             "tokens": sum(self._tokens),
             "messages": list(self._tell_messages()),
             "steps": made,
+            "start": next((n for n, step in enumerate(made) if step["label"] == start), 0),
             "actions": ACTIONS,
             "strings": list(self._strings),
             "prices": self._prices(),
@@ -112,20 +146,15 @@ class ReportBuilder:
                 "images": message.images,
             }
 
-    def _step(self, percent: int) -> dict[str, Any]:
-        """Fold to a share of the tokens, and return what became of every message."""
-        total = sum(self._tokens)
-        budget = None if percent >= 100 else total * percent // 100
-        options = self._options
-        options = (
-            without_budget(options) if budget is None else replace(options, token_budget=budget)
-        )
+    def _step(self, label: str, options: Options) -> dict[str, Any]:
+        """Fold with these options, and return what became of every message."""
         compressor = Compressor(options, store=self._store, conversation=self._conversation)
         result = compressor.compress(self._wires)
         pairs = list(align(self._wires, result))
         places = [place for place, _ in pairs]
         after = load([wire for _, wire in pairs], format_name=options.format) if pairs else ()
-        step = {"percent": percent, "budget": budget, "fits": result.fits is not False}
+        budget = options.token_budget
+        step = {"label": label, "budget": budget, "fits": result.fits is not False}
         return {**step, **self._tell_step(after, places, result.decisions)}
 
     def _tell_step(
@@ -147,7 +176,28 @@ class ReportBuilder:
                 self._spell(rows.get(message.index, []), cost, spans.get(message.index))
                 for message, cost in zip(self._turns, costs, strict=True)
             ],
+            "view": [
+                self._spell_turn(message, place)
+                for message, place in zip(after, places, strict=True)
+                if any(number in self._place_of for number in place)
+            ],
         }
+
+    def _spell_turn(self, message: Message, place: range) -> dict[str, Any]:
+        """Return a message as a model reads it; one that did not change is found by its place."""
+        turns = [self._place_of[number] for number in place if number in self._place_of]
+        spelled: dict[str, Any] = {
+            "p": [place.start, place.stop - 1],
+            "i": turns[0],
+            "r": message.role,
+            "b": sum(self._tokens[turn] for turn in turns),
+            "t": self._count.message(message),
+        }
+        if len(place) > 1 or message.digest != self._messages[place.start].digest:
+            spelled["x"] = [part.text for part in message.parts]
+            spelled["c"] = [[call.name, call.spelled] for call in message.calls]
+            spelled["m"] = utf16_len(mark_of(spelled["x"][0])) if spelled["x"] else 0
+        return spelled
 
     def _share_costs(
         self,
@@ -157,17 +207,17 @@ class ReportBuilder:
     ) -> list[int]:
         """Return what each message costs after the fold.
 
-        What one message costs that stands for several is shared out by how much it says of each.
+        What one message costs that stands for several is shared out by how much it shows of each.
         """
-        said: dict[int, int] = {}
+        weight_of: dict[int, int] = {}
         for entry in decisions:
             if entry.shown:
                 cost = self._count(entry.shown)
-                said[entry.message_index] = said.get(entry.message_index, 0) + cost
+                weight_of[entry.message_index] = weight_of.get(entry.message_index, 0) + cost
         costs = [0] * len(self._turns)
         for message, place in zip(after, places, strict=True):
             turns = [number for number in place if number in self._place_of]
-            weights = [said.get(number, 0) for number in turns]
+            weights = [weight_of.get(number, 0) for number in turns]
             parts = share_out(self._count.message(message), weights)
             for number, cost in zip(turns, parts, strict=True):
                 costs[self._place_of[number]] = cost
@@ -182,7 +232,7 @@ class ReportBuilder:
         return spelled
 
     def _spell_text(self, row: Row) -> dict[str, Any]:
-        spelled: dict[str, Any] = {"a": row.action, "r": self._number(say_reason(row.reason))}
+        spelled: dict[str, Any] = {"a": row.action, "r": self._number(say_why(row))}
         if row.before == row.after:
             return spelled
         spelled["o"] = row.after
@@ -205,22 +255,22 @@ class ReportBuilder:
         return runs
 
     def _number(self, text: str) -> int:
-        """Return the number of a text that is said often."""
+        """Return the number of words that are used often."""
         return self._strings.setdefault(text, len(self._strings))
 
     def _prices(self) -> dict[str, Any]:
         known = list_prices()
-        own = [self._options.model or "", *models_in(self._wires)]
-        found = {
+        used = [self._options.model or "", *models_in(self._wires)]
+        prices = {
             price.model: price
-            for name in (*own, *USUAL_MODELS)
+            for name in (*used, *USUAL_MODELS)
             if (price := known.find(name)) is not None
         }
         return {
             "source": known.source,
             "date": known.as_of.isoformat(),
-            "own": [price.model for name in own if (price := known.find(name)) is not None],
-            "models": [_spell_price(price) for price in found.values()],
+            "own": [price.model for name in used if (price := known.find(name)) is not None],
+            "models": [_spell_price(price) for price in prices.values()],
         }
 
 
@@ -272,7 +322,7 @@ def make_page(title: str, data: Mapping[str, Any]) -> str:
         "{{title}}": html.escape(title.encode(errors="replace").decode()),  # half a character
         "{{style}}": style,
         "{{script}}": script,
-        "{{data}}": encode(data),
+        "{{data}}": pack(data),
     }
     first, *rest = page.split("{{")
     made = [first]
@@ -282,9 +332,38 @@ def make_page(title: str, data: Mapping[str, Any]) -> str:
     return "".join(made)
 
 
-def encode(data: Mapping[str, Any]) -> str:
-    """Spell *data* as JSON in ASCII that is safe inside a script element."""
-    return json.dumps(data, separators=(",", ":")).translate(_ESCAPES)
+def pack(data: Mapping[str, Any]) -> str:
+    """Pack *data* as JSON in gzip in base64: small, and nothing in it can end an element.
+
+    Every text is written once, beside others of its message: what they share packs to nothing.
+    """
+    numbers: dict[str, int] = {}
+    place_of: dict[str, int] = {}
+
+    def number(text: str, place: int) -> int:
+        place_of.setdefault(text, place)
+        return numbers.setdefault(text, len(numbers))
+
+    def numbered(held: Mapping[str, Any], place: int, *names: str) -> dict[str, Any]:
+        changed = {name: held[name] for name in names if name in held}
+        for name, value in changed.items():
+            several = isinstance(value, list)
+            changed[name] = [number(t, place) for t in value] if several else number(value, place)
+        return {**held, **changed}
+
+    messages = [numbered(m, place, "texts") for place, m in enumerate(data["messages"])]
+    steps = []
+    for step in data["steps"]:
+        rows = [
+            {**row, "x": [numbered(text, place, "o", "c") for text in row["x"]]}
+            for place, row in enumerate(step["rows"])
+        ]
+        view = [numbered(turn, turn["i"], "x") for turn in step["view"]]
+        steps.append({**step, "rows": rows, "view": view})
+    texts = [[numbers[text], text] for text in sorted(numbers, key=lambda one: place_of[one])]
+    whole = {**data, "texts": texts, "messages": messages, "steps": steps}
+    spelled = json.dumps(whole, separators=(",", ":")).encode()
+    return base64.b64encode(gzip.compress(spelled, mtime=0)).decode()
 
 
 def _policy(style: str, script: str) -> str:

@@ -1,23 +1,36 @@
-// The report: a virtual list of messages, one of them in detail, at the budget that is chosen.
-// Text of the conversation is only ever put into text nodes.
+// The report: the conversation as the model reads it, and a list of its messages with one of them
+// before and after, at the budget that is chosen. Text is only ever put into text nodes.
 
-const data = JSON.parse(document.getElementById("data").textContent);
+const packed = Uint8Array.from(atob(document.getElementById("data").textContent), (char) => char.charCodeAt(0));
+const unpacked = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
+const data = JSON.parse(await new Response(unpacked).text());
 const { messages, steps, strings, actions, prices } = data;
+const written = []; // every text once, by its number
+for (const [at, text] of data.texts) written[at] = text;
+for (const message of messages) message.texts = message.texts.map((at) => written[at]);
+for (const { rows, view } of steps) {
+  for (const turn of view) if (turn.x) turn.x = turn.x.map((at) => written[at]);
+  for (const text of rows.flatMap((row) => row.x)) {
+    for (const key of ["o", "c"]) if (key in text) text[key] = written[text[key]];
+  }
+}
 const ROW_PX = 72;
 const SPARE_ROWS = 6; // drawn above and below what can be seen
 const MAX_CHARS = 40_000; // of a text that is shown at once
 const MAX_RUNS = 400; // of a text's pieces, and of their list
 const CLIPPED = "clipped"; // what was done to calls: all else is done to texts
 const MAX_FOUND = 1_000; // places that are marked
+const CHUNK = 100; // messages of the view that are drawn at once
 
 const $ = (id) => document.getElementById(id);
 const number = new Intl.NumberFormat("en").format;
 const list = $("list"), rows = $("rows"), detail = $("detail"), search = $("search");
+const view = $("view"), panes = $("panes");
 const filters = ["role", "kind", "tool", "decision"].map($);
 
 const mostTokens = messages.reduce((most, message) => Math.max(most, message.tokens), 1);
 
-const state = { step: Math.max(0, steps.findIndex((s) => s.percent === 30)), shown: [], at: 0, found: "" };
+const state = { step: data.start, places: [], at: 0, wanted: "", isReading: true };
 const now = () => steps[state.step].rows;
 
 /** Make an element: its class, and what it holds (texts and other elements). */
@@ -77,7 +90,7 @@ function drawTotals() {
   const isMerged = step.count !== messages.length;
   const merged = isMerged ? ` ${number(messages.length)} messages became ${number(step.count)}.` : "";
   $("budget-note").textContent = note + merged;
-  $("budget").setAttribute("aria-valuetext", `${step.percent} % of the tokens: ${number(step.tokens)}`);
+  $("budget").setAttribute("aria-valuetext", `${step.label}: ${number(step.tokens)} tokens`);
   [...$("ticks").children].forEach((tick, place) => tick.classList.toggle("now", place === state.step));
 }
 
@@ -88,7 +101,7 @@ function chooseStep(place) {
   drawTotals();
   drawMoney();
   filter();
-  if (steps.length > 1) say(`Budget ${steps[state.step].percent} %: ${number(steps[state.step].tokens)} tokens`);
+  if (steps.length > 1) say(`Budget ${steps[state.step].label}: ${number(steps[state.step].tokens)} tokens`);
 }
 
 // ---- overview: one bar a message, or a column of them
@@ -104,14 +117,14 @@ function drawOverview() {
   const colour = (element) => getComputedStyle(element).color;
   const fills = [...document.querySelectorAll(".swatch")].map(colour); // before, after
   const columns = sumColumns(Math.min(messages.length, Math.floor(width / 2)) || 1);
-  const highest = Math.sqrt(Math.max(1, ...columns.map(([tokens]) => tokens)));
+  const highest = columns.reduce((most, [tokens]) => Math.max(most, tokens), 1);
   const step = width / columns.length, thick = Math.max(1, Math.min(step - 1, 14));
   columns.forEach((sums, place) => sums.forEach((tokens, side) => {
-    const high = (height - 2) * (Math.sqrt(tokens) / highest);
+    const high = Math.max(tokens ? 1 : 0, (height - 2) * (tokens / highest));
     context.fillStyle = fills[side];
     context.fillRect(place * step, height - high, thick, high);
   }));
-  const chosen = state.shown[state.at];
+  const chosen = state.isReading ? undefined : state.places[state.at];
   if (chosen !== undefined) {
     context.fillStyle = colour(canvas);
     context.fillRect((chosen / messages.length) * width, 0, 2, height);
@@ -155,22 +168,116 @@ function contains(place, wanted) {
 function filter() {
   const [role, kind, tool, decision] = filters.map((select) => select.value);
   const wanted = search.value.trim().toLowerCase();
-  const chosen = state.shown[state.at];
-  state.found = wanted;
-  state.shown = [];
+  const chosen = state.places[state.at];
+  state.wanted = wanted;
+  state.places = [];
   messages.forEach((message, place) => {
     if (role && message.role !== role) return;
     if (kind && message.kind !== kind) return;
     if (tool && !message.tools.includes(tool)) return;
     if (decision && word(now()[place].a) !== decision) return;
     if (wanted && !contains(place, wanted)) return;
-    state.shown.push(place);
+    state.places.push(place);
   });
-  const all = messages.length, some = state.shown.length;
-  $("shown").textContent = some === all ? `${number(all)} messages` : `${number(some)} of ${number(all)} messages`;
+  const all = messages.length, some = state.places.length;
+  if (!state.isReading) $("shown").textContent = some === all ? `${number(all)} messages` : `${number(some)} of ${number(all)} messages`;
   rows.style.height = `${some * ROW_PX}px`;
-  const again = state.shown.indexOf(chosen);
+  const again = state.places.indexOf(chosen);
   choose(again >= 0 ? again : 0, { force: true });
+  drawView();
+}
+
+// ---- the conversation as the model reads it
+
+let pending = []; // messages of the view that are to be drawn
+const more = new IntersectionObserver((seen) => seen.some((one) => one.isIntersecting) && drawChunk(), { root: null });
+
+/** Return the texts and calls of a message of the view. */
+function readTurn(turn) {
+  const message = messages[turn.i];
+  return turn.x ? { texts: turn.x, calls: turn.c } : message;
+}
+
+function drawView() {
+  const wanted = state.wanted;
+  pending = steps[state.step].view.filter((turn) => {
+    if (!wanted) return true;
+    const { texts, calls } = readTurn(turn);
+    return [...texts, ...calls.flat()].join("\n").toLowerCase().includes(wanted);
+  });
+  if (state.isReading) {
+    const all = steps[state.step].view.length, some = pending.length;
+    $("shown").textContent = `${some === all ? "" : `${number(some)} of `}${number(all)} messages`;
+  }
+  view.replaceChildren();
+  if (pending.length) drawChunk();
+  else view.append(make("p", "nothing", messages.length ? "No message matches." : "This conversation has no messages."));
+}
+
+function drawChunk() {
+  more.disconnect();
+  view.append(...pending.splice(0, CHUNK).map(drawTurn));
+  if (pending.length) more.observe(view.lastElementChild);
+  if (state.isReading) highlight();
+}
+
+function drawTurn(turn) {
+  const [first, last] = turn.p, message = messages[turn.i], { texts, calls } = readTurn(turn);
+  const number_ = make("button", "n", first === last ? `#${first}` : `#${first}–${last}`);
+  number_.type = "button";
+  number_.title = "Before and after";
+  number_.addEventListener("click", () => openPanes(turn.i));
+  const heading = make("h2", "", number_, " ", drawRole(turn.r));
+  if (message.tools.length && first === last) heading.append(make("span", "tools", ` ${message.tools.join(", ")}`));
+  const tokens = turn.x ? `${number(turn.b)} → ${number(turn.t)}` : number(turn.t);
+  const did = turn.x ? make("span", "what changed", first === last ? word(now()[turn.i].a) : `${number(last - first + 1)} messages`) : "";
+  heading.append(make("span", "tokens", `${tokens} tokens `, did));
+  const section = make("section", `turn${turn.x ? " changed" : ""}`, heading);
+  section.tabIndex = -1;
+  section.dataset.place = turn.i;
+  if (message.thinking && first === last) section.append(make("p", "why", "(thinking)"));
+  texts.forEach((text, place) => text.trim() && section.append(drawBody(text, place ? 0 : turn.m ?? 0, Boolean(turn.x))));
+  if (message.images && first === last) section.append(make("p", "why", message.images === 1 ? "(1 picture)" : `(${message.images} pictures)`));
+  section.append(...drawCalls({ calls }));
+  return section;
+}
+
+/** Show a text as the model gets it; its mark and its gaps are dimmed. */
+function drawBody(text, mark, isFolded) {
+  const body = make("pre"), rest = cut(text).slice(mark);
+  if (mark) body.append(make("span", "sign", text.slice(0, mark)));
+  if (!isFolded) body.append(rest);
+  else rest.split(/((?:^|\n)…(?: \d+ (?:line|word|character)s? …)?)/).forEach((piece, place) => {
+    if (piece) body.append(place % 2 ? make("span", "sign", piece) : piece);
+  });
+  return body;
+}
+
+/** Move to the next or previous message of the view, or to one that changed. */
+function moveTurn(direction, selector = ".turn") {
+  const turns = [...view.querySelectorAll(selector)], top = view.getBoundingClientRect().top;
+  const below = turns.map((turn) => turn.getBoundingClientRect().top - top);
+  const at = direction > 0 ? below.findIndex((px) => px > 5) : below.findLastIndex((px) => px < -5);
+  turns[at]?.scrollIntoView({ block: "start" });
+}
+
+function openPanes(place) {
+  showTab(false);
+  const at = state.places.indexOf(place);
+  choose(at < 0 ? 0 : at, { force: true });
+  list.focus({ preventScroll: true });
+}
+
+function showTab(isReading) {
+  state.isReading = isReading;
+  view.hidden = !isReading;
+  panes.hidden = isReading;
+  document.body.classList.toggle("reading", isReading);
+  for (const [id, isChosen] of [["tab-view", isReading], ["tab-panes", !isReading]]) {
+    $(id).setAttribute("aria-selected", String(isChosen));
+    $(id).tabIndex = isChosen ? 0 : -1;
+  }
+  filter();
 }
 
 // ---- the list
@@ -179,7 +286,7 @@ const drawn = new Map();
 
 function drawRows({ anew = false } = {}) {
   const first = Math.max(0, Math.floor(list.scrollTop / ROW_PX) - SPARE_ROWS);
-  const last = Math.min(state.shown.length, Math.ceil((list.scrollTop + list.clientHeight) / ROW_PX) + SPARE_ROWS);
+  const last = Math.min(state.places.length, Math.ceil((list.scrollTop + list.clientHeight) / ROW_PX) + SPARE_ROWS);
   for (const [place, row] of drawn) {
     if (anew || place < first || place >= last) {
       row.remove();
@@ -198,20 +305,20 @@ function drawRows({ anew = false } = {}) {
 }
 
 function drawRow(place) {
-  const index = state.shown[place], message = messages[index], after = now()[index];
+  const index = state.places[place], message = messages[index], after = now()[index];
   const row = make("div", "row");
   row.id = `row-${place}`;
   row.setAttribute("role", "option");
   row.setAttribute("aria-posinset", place + 1);
-  row.setAttribute("aria-setsize", state.shown.length);
+  row.setAttribute("aria-setsize", state.places.length);
   row.style.top = `${place * ROW_PX}px`;
   const who = make("span", "who", make("span", "n", `#${message.n}`), drawRole(message.role));
   if (message.tools.length) who.append(make("span", "tools", ` ${message.tools.join(", ")}`));
   const what = make("span", `what${after.a === "preserved" ? "" : " changed"}`, word(after.a));
   const bar = make("span", "bar", make("i"), make("b"));
   bar.setAttribute("aria-hidden", "true");
-  bar.children[0].style.width = `${100 * Math.sqrt(message.tokens / mostTokens)}%`;
-  bar.children[1].style.width = `${100 * Math.sqrt(after.t / mostTokens)}%`;
+  bar.children[0].style.width = `${(100 * message.tokens) / mostTokens}%`;
+  bar.children[1].style.width = `${(100 * after.t) / mostTokens}%`;
   const tokens = message.tokens === after.t ? number(after.t) : `${number(message.tokens)} → ${number(after.t)}`;
   row.append(who, what, make("span", "words", beginning(message)), bar, make("span", "tokens", `${tokens} tokens`));
   row.addEventListener("click", () => { choose(place); list.focus({ preventScroll: true }); });
@@ -236,7 +343,7 @@ function mark() {
 }
 
 function choose(place, { force = false } = {}) {
-  const last = state.shown.length - 1;
+  const last = state.places.length - 1;
   const at = Math.min(Math.max(place, 0), Math.max(last, 0));
   if (at === state.at && !force) return;
   state.at = at;
@@ -249,15 +356,15 @@ function choose(place, { force = false } = {}) {
 }
 
 function chooseChanged(direction) {
-  for (let at = state.at + direction; at >= 0 && at < state.shown.length; at += direction) {
-    if (now()[state.shown[at]].a !== "preserved") return choose(at);
+  for (let at = state.at + direction; at >= 0 && at < state.places.length; at += direction) {
+    if (now()[state.places[at]].a !== "preserved") return choose(at);
   }
 }
 
 // ---- one message
 
 function drawDetail() {
-  const index = state.shown[state.at];
+  const index = state.places[state.at];
   if (index === undefined) {
     const why = messages.length ? "No message matches." : "This conversation has no messages.";
     detail.replaceChildren(make("p", "nothing", why));
@@ -272,8 +379,8 @@ function drawDetail() {
   ];
   if (after.g) {
     const [first, last] = after.g;
-    const said = `#${first} to #${last} became one message. Below is its part about this one.`;
-    parts.push(make("p", "group", said));
+    const words = `#${first} to #${last} became one message. Below is its part about this one.`;
+    parts.push(make("p", "group", words));
   }
   after.x.forEach((text, place) => parts.push(...drawText(message, after, text, place)));
   if (!after.g && !after.x.some((text) => text.a === CLIPPED)) parts.push(...drawCalls(message));
@@ -314,7 +421,7 @@ const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 const side = (title, ...content) => make("div", "side", make("h4", "", title), ...content);
 
 function drawCalls(message) {
-  return message.calls.map(([name, given]) => make("pre", "call", make("b", "", name), ` ${cut(given)}`));
+  return message.calls.map(([name, input]) => make("pre", "call", make("b", "", name), ` ${cut(input)}`));
 }
 
 const cut = (text) => (text.length > MAX_CHARS ? `${text.slice(0, MAX_CHARS)} …` : text);
@@ -329,9 +436,9 @@ function drawRuns(text, runs, isFolded = false, limits = { chars: MAX_CHARS, run
     start += piece.length;
   }
   if (!marked.length) {
-    const shown = text.slice(0, limits.chars);
-    body.append(shown);
-    start = shown.length;
+    const beginning = text.slice(0, limits.chars);
+    body.append(beginning);
+    start = beginning.length;
   }
   box.append(body);
   if (start < text.length) {
@@ -376,12 +483,12 @@ function drawReason(isKept, why, words) {
 function highlight() {
   if (!globalThis.CSS?.highlights) return;
   CSS.highlights.delete("found");
-  if (state.found) CSS.highlights.set("found", new Highlight(...findRanges(state.found)));
+  if (state.wanted) CSS.highlights.set("found", new Highlight(...findRanges(state.wanted)));
 }
 
 function findRanges(wanted) {
   const ranges = [];
-  const walker = document.createTreeWalker(detail, NodeFilter.SHOW_TEXT);
+  const walker = document.createTreeWalker(state.isReading ? view : detail, NodeFilter.SHOW_TEXT);
   for (let node; (node = walker.nextNode()) && ranges.length < MAX_FOUND;) {
     const text = node.data.toLowerCase();
     if (text.length !== node.data.length) continue; // a letter that is longer in lower case
@@ -400,7 +507,7 @@ function findRanges(wanted) {
 // ---- keys, theme, start
 
 function say(text) {
-  $("said").textContent = text;
+  $("spoken").textContent = text;
 }
 
 const page = () => Math.max(1, Math.floor(list.clientHeight / ROW_PX) - 1);
@@ -410,14 +517,15 @@ const moves = {
   PageDown: () => choose(state.at + page()),
   PageUp: () => choose(state.at - page()),
   Home: () => choose(0),
-  End: () => choose(state.shown.length - 1),
+  End: () => choose(state.places.length - 1),
   Enter: () => detail.focus(),
 };
 const shortcuts = {
-  j: moves.ArrowDown,
-  k: moves.ArrowUp,
-  n: () => chooseChanged(1),
-  p: () => chooseChanged(-1),
+  j: () => (state.isReading ? moveTurn(1) : choose(state.at + 1)),
+  k: () => (state.isReading ? moveTurn(-1) : choose(state.at - 1)),
+  n: () => (state.isReading ? moveTurn(1, ".turn.changed") : chooseChanged(1)),
+  p: () => (state.isReading ? moveTurn(-1, ".turn.changed") : chooseChanged(-1)),
+  v: () => { showTab(!state.isReading); (state.isReading ? view : list).focus(); },
   "[": () => chooseStep(state.step + 1),
   "]": () => chooseStep(state.step - 1),
   "/": () => search.focus(),
@@ -432,7 +540,7 @@ list.addEventListener("keydown", (event) => {
 });
 
 document.addEventListener("keydown", (event) => {
-  if (event.key === "Escape" && !document.querySelector("dialog[open]")) list.focus();
+  if (event.key === "Escape" && !document.querySelector("dialog[open]")) (state.isReading ? view : list).focus();
   const isTyping = event.target.matches("input[type=search], select") || document.querySelector("dialog[open]");
   if (isTyping || event.ctrlKey || event.metaKey || event.altKey || !Object.hasOwn(shortcuts, event.key)) return;
   event.preventDefault();
@@ -463,8 +571,14 @@ $("keys-open").addEventListener("click", () => $("keys").showModal());
 list.addEventListener("scroll", () => drawRows(), { passive: true });
 $("overview").addEventListener("click", (event) => {
   const place = Math.floor((event.offsetX / event.target.clientWidth) * messages.length);
-  const at = state.shown.findIndex((shown) => shown >= place);
-  choose(at < 0 ? state.shown.length - 1 : at);
+  if (state.isReading) {
+    const turn = steps[state.step].view.findLastIndex((one) => one.i <= place);
+    while (pending.length && view.children.length <= turn) drawChunk();
+    view.children[turn]?.scrollIntoView({ block: "start" });
+    return;
+  }
+  const at = state.places.findIndex((one) => one >= place);
+  choose(at < 0 ? state.places.length - 1 : at);
 });
 new ResizeObserver(() => { drawRows(); drawOverview(); }).observe(list);
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawOverview);
@@ -475,13 +589,22 @@ document.querySelector(".budget").classList.toggle("alone", steps.length < 2);
 $("steps").append(...steps.map((step, place) => {
   const option = make("option");
   option.value = place;
-  option.label = `${step.percent} %`;
+  option.label = step.label;
   return option;
 }));
-$("ticks").append(...steps.map((step) => make("span", "", `${step.percent} %`)));
+$("ticks").append(...steps.map((step) => make("span", "", step.label)));
 fillSelect("role", messages.map((message) => [message.role]));
 fillSelect("kind", messages.map((message) => [message.kind]));
 fillSelect("tool", messages.map((message) => message.tools));
+for (const [id, isReading] of [["tab-view", true], ["tab-panes", false]]) {
+  $(id).addEventListener("click", () => showTab(isReading));
+  $(id).addEventListener("keydown", (event) => {
+    if (event.key !== "ArrowLeft" && event.key !== "ArrowRight") return;
+    showTab(!state.isReading);
+    $(state.isReading ? "tab-view" : "tab-panes").focus();
+  });
+}
+document.body.classList.add("reading");
 if (steps.length) chooseStep(state.step);
 performance.mark("ready");
 document.documentElement.dataset.ready = "true";

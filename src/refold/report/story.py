@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from refold.messages.message import Message
 from refold.notation.marks import is_lossless_mark
+from refold.report.pieces import say_reason
 from refold.result import Piece, TraceEntry
 
+_SAME: Final = 0.9
+"""The share of its lines that a text must have in common with an earlier one to repeat it."""
+_LONG_CHARS: Final = 16
+"""Shorter lines may be the same by chance. A guess."""
 CLIPPED: Final = "clipped"
 """What was done to calls of which long arguments are cut; all else is done to texts."""
 
@@ -31,6 +37,8 @@ class Row:
     is_turn: bool
     """False for records of a session file that no model sees."""
     entry: TraceEntry
+    repeats: int | None = None
+    """The earlier message that has the same lines, of a text that is not kept."""
     line: int = 0
     """Where its message begins in a file; 0 if it comes from none."""
 
@@ -38,6 +46,36 @@ class Row:
     def pieces(self) -> tuple[Piece, ...]:
         """What became of each piece of the text, if it was cut into some; computed on demand."""
         return self.entry.pieces
+
+
+def say_why(row: Row) -> str:
+    """Return in words why a text is as it is."""
+    if row.repeats is not None and not row.after:
+        return f"dropped: repeats message {row.repeats}"
+    why = say_reason(row.reason)
+    return why if row.repeats is None else f"{why}; repeats message {row.repeats}"
+
+
+class _Repeats:
+    """Finds the earlier message that has the lines of a text."""
+
+    def __init__(self, messages: Sequence[Message]) -> None:
+        self._first: dict[str, int] = {}
+        for message in messages:
+            for line in {line for part in message.parts for line in _long_lines(part.text)}:
+                self._first.setdefault(line, message.index)
+
+    def find(self, text: str, index: int) -> int | None:
+        """Return the message before *index* that has nearly all long lines of *text*."""
+        lines = _long_lines(text)
+        seen = Counter(self._first.get(line, index) for line in lines)
+        message, count = seen.most_common(1)[0] if seen else (index, 0)
+        return message if message < index and count >= _SAME * len(lines) else None
+
+
+def _long_lines(text: str) -> list[str]:
+    """Return the lines that are too long to be the same by chance."""
+    return [line.strip() for line in text.split("\n") if len(line.strip()) >= _LONG_CHARS]
 
 
 def make_rows(
@@ -48,12 +86,14 @@ def make_rows(
 ) -> Iterator[Row]:
     """Yield one row per text, in the order of the conversation.
 
-    *places* says which messages of *before* each one of *after* stands for, as `align` does;
+    *places* has the messages of *before* that each one of *after* stands for, as `align` does;
     *decisions* are those of a fold with a trace, or what `compare` makes of it.
     """
+    repeats = _Repeats(before)
     target_of = [target for target, place in zip(after, places, strict=True) for _ in place]
     for entry in decisions:
         source = before[entry.message_index]
+        text, after_fold = _spell(source, entry), _after(entry, target_of[entry.message_index])
         yield Row(
             index=entry.message_index,
             part=entry.part,
@@ -61,8 +101,9 @@ def make_rows(
             role=source.role,
             action=entry.action,
             reason=entry.reason,
-            before=_spell(source, entry),
-            after=_after(entry, target_of[entry.message_index]),
+            before=text,
+            after=after_fold,
+            repeats=repeats.find(text, source.index) if text != after_fold else None,
             chars_before=entry.input_chars,
             chars_after=entry.output_chars,
             is_turn=source.is_turn,
@@ -81,10 +122,10 @@ def compare(
             texts = [part.text for part in source.parts]
             is_cut = shared is None and _are_cut(source, target)
             for part, text in enumerate(texts or ([] if is_cut else [""])):
-                shown = shared
-                if shown is None:
-                    shown = target.parts[part].text if target.parts else ""
-                action, reason = _verdict(text, shown, is_shared=shared is not None)
+                view = shared
+                if view is None:
+                    view = target.parts[part].text if target.parts else ""
+                action, reason = _verdict(text, view, is_shared=shared is not None)
                 yield TraceEntry(
                     message_id=source.id,
                     message_index=source.index,
@@ -92,7 +133,7 @@ def compare(
                     action=action,
                     reason=reason,
                     input_chars=len(text),
-                    output_chars=len(shown),
+                    output_chars=len(view),
                     shown=shared,
                 )
             if is_cut:
@@ -107,13 +148,13 @@ def compare(
                 )
 
 
-def _verdict(text: str, shown: str, *, is_shared: bool) -> tuple[str, str]:
+def _verdict(text: str, view: str, *, is_shared: bool) -> tuple[str, str]:
     """Return the action on a text, and why, as a trace would have it."""
     if is_shared:
         return "digested", "oldest_stretch"
-    if text == shown:
-        return "preserved", "sent_as_given"
-    return ("recoded", "said_shorter") if is_lossless_mark(shown) else ("excerpted", "sent_in_part")
+    if text == view:
+        return "preserved", "sent_unchanged"
+    return ("recoded", "same_data") if is_lossless_mark(view) else ("excerpted", "sent_in_part")
 
 
 def _after(entry: TraceEntry, target: Message) -> str:

@@ -67,8 +67,8 @@ def name_tools(messages: Sequence[Message]) -> dict[str, str]:
 
 def tools_of(message: Message, names: Mapping[str, str]) -> tuple[str, ...]:
     """Name the tools whose results *message* has."""
-    found = (names.get(part.call_id, "") for part in message.parts if part.call_id)
-    return tuple(dict.fromkeys(name for name in found if name))
+    tools = (names.get(part.call_id, "") for part in message.parts if part.call_id)
+    return tuple(dict.fromkeys(name for name in tools if name))
 
 
 def align(wires: Sequence[Mapping[str, Any]], result: Result) -> Iterator[tuple[range, Any]]:
@@ -100,13 +100,13 @@ USUAL_MODELS: Final = (
 
 def models_in(wires: Iterable[Mapping[str, Any]]) -> list[str]:
     """Return the names of the models in order of their last appearance, the latest first."""
-    found: dict[str, None] = {}
+    models: dict[str, None] = {}
     for wire in wires:
         name = _model_of(wire)
         if name:
-            found.pop(name, None)
-            found[name] = None
-    return list(reversed(found))
+            models.pop(name, None)
+            models[name] = None
+    return list(reversed(models))
 
 
 def _model_of(wire: Mapping[str, Any]) -> str:

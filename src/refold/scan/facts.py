@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from refold.lazy import regex
 from refold.scan.patterns import (
     ADDRESS,
     QUOTED,
@@ -54,7 +55,10 @@ UNITS: Final = {
         "monate monaten mois mes meses|year years yr yrs jahr jahre jahren ans année années año "
         "años|µs μs us|ns|% ％ percent prozent|‰|b byte bytes|kb|mb|gb|tb|pb|kib|mib|gib|tib|kbps|"
         "mbps|gbps|bit bits|"
-        "mm|cm|m|km|mi|ft|kg|g|mg|lb lbs|l|ml|hz|khz|mhz|ghz|w|kw|kwh|v|mv|°c ℃|°f ℉|°|"
+        "mm|cm|m meter meters metre metres metern mètre mètres metro metros|"
+        "km kilometer kilometers kilometre kilometres kilometern kilomètres kilómetros|mi|ft|"
+        "kg kilo kilos kilogram kilograms|g|mg|lb lbs|l|ml|hz|khz|mhz|ghz|w|kw|kwh|v|mv|"
+        "°c ℃|°f ℉|° degree degrees grad degrés grados|"
         "rpm|rps|qps|fps|px|pt|dpi|pp|bps|x × times fois veces mal|usd $ us$ dollar dollars dólar "
         "dólares|eur € euro euros|gbp £ pounds pfund libras|jpy ¥ yen yenes|inr ₹|rub ₽|krw ₩|"
         "try ₺|chf|cny rmb|st nd rd th º ª|"
@@ -98,7 +102,7 @@ _AFTER_FILE: Final = "|".join(
     "(?<=" + "|".join(rf"\.{end}" for end in _FILES if len(end) == size) + ")"
     for size in range(1, 6)
 )
-_VALUE: Final = re.compile(
+_VALUE: Final = regex(
     # What begins no value is passed over fast: small words before a blank, other scripts.
     rf"(?:[a-zß-öø-ÿа-я]++(?=[ \n,])|[^{_W}./~\\:#@%+$€£¥₹₽₩₺−-]++)++"
     rf"|(?P<url>(?<![A-Za-z0-9])(?:[A-Za-z][A-Za-z0-9+-]{{1,15}}+://(?=[{_W}\[/])|www\.(?=\w))"
@@ -126,10 +130,8 @@ _VALUE: Final = re.compile(
     rf"|[{_LETTER}]++(?![{_W}.@:/\\-])"
     rf"|(?P<word>(?<![{_W}])[{_W}]++(?:[.-][{_W}]++)*+)"
 )
-_HAS_DIGIT: Final = re.compile(f"[{DIGIT}]")
-LIST_LABEL: Final = re.compile(
-    r"^[ \t]*+(?:[-*>][ \t])?\(?([0-9]{1,3}+)[.)](?=[ \t])", re.MULTILINE
-)
+_HAS_DIGIT: Final = regex(f"[{DIGIT}]")
+LIST_LABEL: Final = regex(r"^[ \t]*+(?:[-*>][ \t])?\(?([0-9]{1,3}+)[.)](?=[ \t])", re.MULTILINE)
 
 
 def find_values(text: str) -> Iterator[tuple[str, str]]:
@@ -163,7 +165,7 @@ def _find_others(text: str, start: int, end: int, lines: set[Span]) -> Iterator[
         yield kind, value
 
 
-_QUOTE: Final = re.compile(
+_QUOTE: Final = regex(
     QUOTED
     + r"|(?<!`)`[^`\n]++`(?!`)|(?<![\w'’])'(?=[^\s'])[^'\n]{1,80}+'(?![\w'])|‘[^‘’\n]{1,80}+’(?!\w)"
 )
@@ -183,20 +185,18 @@ _FAILURES: Final = (
     "başarısız gagal kesalahan lỗi ошибк сбой помилк σφάλμα αποτυχ خطأ فشل خطا שגיאה त्रुटि विफल "
     "ข้อผิดพลาด ล้มเหลว 错误 失败 异常 錯誤 エラー 失敗 例外 오류 실패"
 ).split()
-_FAILURE: Final = re.compile(
+_FAILURE: Final = regex(
     rf"(?=[{''.join(sorted({word[0] for word in _FAILURES}))}])(?:{'|'.join(_FAILURES)}"
     r"|exit(?:ed)?(?: with)?(?: (?:code|status))?[ :=]{1,2}+-?0*+[1-9])"
 )
-_NO_FAILURE: Final = re.compile(
+_NO_FAILURE: Final = regex(
     r"\b(?:no|0|zero|without|keine?|sans|sin|nessun|без) (?:\w++ )?(?:errors?|failures?|"
     r"exceptions?|failed|fehler|erreurs?|ошибок)\b|errors?: 0\b|failed: 0\b"
     r"|没有错误|无错误|エラーなし"
 )
 _LONG_LINE: Final = 240
 """A longer line is a paragraph: its sentences are looked at one by one. A guess."""
-SENTENCE_END: Final = re.compile(
-    rf"(?<=[.!?;…])\s++(?!(?<=[0-9]\.\s){MONTH})|(?<=[。！？；｡।۔؟])|\n"
-)
+SENTENCE_END: Final = regex(rf"(?<=[.!?;…])\s++(?!(?<=[0-9]\.\s){MONTH})|(?<=[。！？；｡।۔؟])|\n")
 """Not between "30." and "Juni"."""
 
 
@@ -231,7 +231,7 @@ _NO_WORDS: Final = (
     "bukan không не нет никогда нельзя ни без ні немає δεν μην όχι नहीं मत न لا لم لن ليس ليست "
     "بدون غير نیست نباید לא אין אל"
 ).split()
-_NO: Final = re.compile(
+_NO: Final = regex(
     rf"(?=[{''.join(sorted({word[0] for word in _NO_WORDS}))}])(?<!\w)"
     r"(?!(?:without|ohne|sans|sin) (?:exce[pb]|ausnahm))"
     r"(?!(?:(?<=with or )without|(?<=mit oder )ohne|(?<=avec ou )sans|(?<=con o )sin)(?!\w))"
@@ -242,7 +242,7 @@ _NO: Final = re.compile(
     r"|未(?!来)|禁止|无(?!论)|勿|対象外|(?<![少危])ない|ません|なかっ|ずに"
     r"|않|못|없|금지|마세요|지 마|ไม่|ห้าม)"
 )
-_PORTUGUESE: Final = re.compile(r"[ãçõ][aeo]")
+_PORTUGUESE: Final = regex(r"[ãçõ][aeo]")
 
 
 def find_no(lower: str) -> list[re.Match[str]]:

@@ -2,30 +2,30 @@
 
 from __future__ import annotations
 
-import re
 from enum import IntEnum
 from operator import add
 from typing import Final
 
+from refold.lazy import regex
 from refold.scan.patterns import HAN, HANGUL, KANA
 
 # Connectors and word characters are disjoint, so there is one way to match; a run of signs is only
 # looked at from its beginning, so that rows of dots or slashes take linear time.
 _BEFORE: Final = "#$@~./"
 _WITHIN: Final = "./@+-"
-_ITEM: Final = re.compile(rf"(?:(?<![{_BEFORE}])[{_BEFORE}]++)?+\w++(?:[{_WITHIN}]++\w++)*+")
+_ITEM: Final = regex(rf"(?:(?<![{_BEFORE}])[{_BEFORE}]++)?+\w++(?:[{_WITHIN}]++\w++)*+")
 _BETWEEN: Final = "!\"%&'()*,:;<=>?[\\]^`{|}"
-_STOP: Final = re.compile(r"\.(?=[ \n])")
+_STOP: Final = regex(r"\.(?=[ \n])")
 """A full stop is part of an item only if more of it follows."""
 _BLANKED: Final = bytes(ord(" ") if chr(byte) in _BETWEEN else byte for byte in range(256))
 _UTF_8: Final = ("utf-8", "surrogatepass")
-_CJK: Final = re.compile(f"[{KANA}{HAN}{HANGUL}]+")
-_KANA: Final = re.compile(r"[\u3041-\u309f]")
+_CJK: Final = regex(f"[{KANA}{HAN}{HANGUL}]+")
+_KANA: Final = regex(r"[\u3041-\u309f]")
 # In Japanese the script tells where a word ends; hiragana is mostly grammar.
-_JAPANESE: Final = re.compile(rf"[\u30a0-\u30ff]{{2,}}|[{HAN}々]{{2,}}")
-_CAMEL: Final = re.compile(r"[a-z][A-Z]|[A-Z][a-z0-9]+[A-Z]")
-_DIGIT: Final = re.compile(r"\d")
-_LETTER: Final = re.compile(r"[^\W\d_]")
+_JAPANESE: Final = regex(rf"[\u30a0-\u30ff]{{2,}}|[{HAN}々]{{2,}}")
+_CAMEL: Final = regex(r"[a-z][A-Z]|[A-Z][a-z0-9]+[A-Z]")
+_DIGIT: Final = regex(r"\d")
+_LETTER: Final = regex(r"[^\W\d_]")
 _MIN_WORD: Final = 3
 _MAX_CHARS: Final = 120
 """Longer items mean nothing, nor do shorter words."""
@@ -93,17 +93,6 @@ def find_items(text: str) -> list[str]:
             else:
                 items.extend(map(add, run, run[1:]) if len(run) > 1 else [run])
     return items
-
-
-def distinct_items(text: str) -> set[str]:
-    """Return each item of *text* once: most words come again and again."""
-    found: set[str] = set()
-    for word in set(part_words(text).split()):
-        if word.isascii() and word.isalnum():  # one item, as it is
-            found.add(word)
-        else:
-            found.update(find_items(word))
-    return found
 
 
 def shape_of(item: str) -> Shape:

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from functools import cache
 from typing import Final
 
+from refold.lazy import regex
 from refold.scan.runs import Span
 
 # The standard `re` has no class for capital letters. These classes are for the scripts that have
@@ -32,9 +34,6 @@ def _ranges(belongs: Callable[[str], bool]) -> str:
     return "".join(pieces)
 
 
-UPPER: Final = _ranges(str.isupper)
-LOWER: Final = _ranges(str.islower)
-
 KANA: Final = r"\u3040-\u30ff"
 HAN: Final = r"\u3400-\u9fff"
 HANGUL: Final = r"\uac00-\ud7af"
@@ -47,12 +46,9 @@ ADDRESS: Final = r"[^\s<>\"'`“”«»|\\\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaf
 
 Chinese, Japanese and Korean are written without a blank after an address, so they end it.
 """
-WEB_ADDRESS: Final = re.compile(rf"[hH][tT][tT][pP][sS]?://(?=[\w\[]){ADDRESS}")
+WEB_ADDRESS: Final = regex(rf"[hH][tT][tT][pP][sS]?://(?=[\w\[]){ADDRESS}")
 """A URL of the web. It starts with a character set, which lets `re` skip all other text fast."""
 
-MAIL_HOST: Final = r"@[\w-]{1,60}+\.[a-z.]{2,20}+"
-MAIL: Final = rf"[\w.+-]{{1,60}}+{MAIL_HOST}"
-"""A mail address as people and programs log in with it; nothing before it is checked."""
 
 QUOTED: Final = (
     r'"[^"\n]*+"|“[^“”\n]*+”|„[^„“”\n]*+[“”]|«[^«»\n]*+»|「[^「」\n]*+」|『[^『』\n]*+』'
@@ -79,7 +75,7 @@ UNIT_WORDS: Final = frozenset(("%", *_COUNTED, *(f"{word}s" for word in _COUNTED
 UNITS: Final = "|".join((*(f"{word}s?" for word in _COUNTED), "[µn]s", *_MEASURES))
 """The same as a pattern, for any case; without the sign for percent, which no word follows."""
 
-_IBAN: Final = re.compile(
+_IBAN: Final = regex(
     r"[A-Z](?<![A-Za-z0-9].)[A-Z][0-9]{2}(?:[ -]?[A-Z0-9]{4}){2,7}+(?:[ -]?[A-Z0-9]{1,3})?+"
     r"(?![A-Za-z0-9])"
 )
@@ -108,8 +104,6 @@ IBAN_SIZES: Final = {
 }
 """Country → letters and digits of its IBANs: the SWIFT registry, and the countries of Africa and
 Iran that use IBANs without being in it."""
-IBAN_START: Final = "[A-Z]{2}[0-9]{2}"
-"""How each begins, as a prefilter takes it."""
 _AFTER: Final = ".,;:!?'*_…"
 """Punctuation that closes the sentence, not the address."""
 _BRACKETS: Final = {")": "(", "]": "[", "}": "{"}
@@ -161,14 +155,20 @@ CONSONANTS: Final = "bcdfghjklmnpqrstvwxz"
 VOWELLESS: Final = rf"(?i:[{CONSONANTS}]{{3,}}+)"
 NUMBER: Final = r"[0-9]++(?:[.,][0-9]++)*+"
 
+
 # What may not stand before is checked after the first character: a pattern that starts with a
 # character set lets `re` skip all other text fast.
-PROPER_NAME: Final = re.compile(rf"([{UPPER}](?<!\w.)[{LOWER}]++(?: [{UPPER}][{LOWER}]++)*+)(\w?+)")
-"""Capitalized words in a row, and the letter that goes on where the last one is not over.
+@cache
+def proper_name() -> re.Pattern[str]:
+    """Return the pattern of capitalized words in a row, and of the letter after one not over.
 
-With such a letter they are no name, nor is any part of the row: trying each would be quadratic.
-"""
-ASCII_PROPER_NAME: Final = re.compile(r"([A-Z](?<!\w.)[a-z]++(?: [A-Z][a-z]++)*+)(\w?+)", re.ASCII)
+    With such a letter they are no name, nor is any part of the row: trying each would be quadratic.
+    """
+    upper, lower = _ranges(str.isupper), _ranges(str.islower)
+    return re.compile(rf"([{upper}](?<!\w.)[{lower}]++(?: [{upper}][{lower}]++)*+)(\w?+)")
+
+
+ASCII_PROPER_NAME: Final = regex(r"([A-Z](?<!\w.)[a-z]++(?: [A-Z][a-z]++)*+)(\w?+)", re.ASCII)
 STARTERS: Final = frozenset(
     "The This That These Those When Where What Which Who How Why Here There Now Then But And Or So "
     "If It Its My Your His Her Our They We You He She In On At To For With From As By An Each "
@@ -179,18 +179,18 @@ STARTERS: Final = frozenset(
 )
 """Words that have their capital from the sentence they begin."""
 
-IDENTIFIER: Final = re.compile(
+IDENTIFIER: Final = regex(
     rf"(?<!\w)(?:(?P<pascal>{PASCAL})|(?P<camel>{CAMEL})|(?P<snake>{SNAKE}))(?!\w)"
 )
 _ANY_CONSONANT: Final = f"[{CONSONANTS}{CONSONANTS.upper()}\u017f\u212a]"
-SHORT: Final = re.compile(rf"{_ANY_CONSONANT}(?<![\w'].){_ANY_CONSONANT}{{2,}}+(?![\w'])")
+SHORT: Final = regex(rf"{_ANY_CONSONANT}(?<![\w'].){_ANY_CONSONANT}{{2,}}+(?![\w'])")
 """Abbreviations: no vowel. Where case is ignored, two letters beyond ASCII count as S and K."""
 
-QUANTITY: Final = re.compile(
+QUANTITY: Final = regex(
     rf"[0-9](?<![^\W{IDEOGRAPHS}].)(?<![.,].)[0-9]*+(?:[.,][0-9]++)*+"
     rf"(?:%| ?(?=[^\W\d_])(?i:{UNITS})(?!\w)|[{IDEOGRAPHS}]{{1,2}})"
 )
-ASCII_QUANTITY: Final = re.compile(
+ASCII_QUANTITY: Final = regex(
     r"[0-9](?<![\w.,].)[0-9]*+(?:[.,][0-9]++)*+(?:%| ?[A-Za-z]{1,9}+(?!\w))", re.ASCII
 )
 """The same in ASCII, but the unit may be any word: looking it up in `UNIT_WORDS` is faster."""
@@ -205,21 +205,8 @@ def after_extension(longest: int) -> str:
     return f"(?:{ends})"
 
 
-PATH: Final = re.compile(
+PATH: Final = regex(
     rf"(?<![\w./-])(?:\.{{0,2}}/)?+[\w-]++(?:[./][\w-]++)++{after_extension(6)}(?![\w/])"
 )
-VERSION: Final = re.compile(r"(?<![\w.,])v?[0-9]++\.[0-9]++(?:\.[0-9]++)?(?![\w.])")
-TITLE: Final = re.compile(r"[「『《]([^「」『』《》\n]{1,30})[」』》]")
-
-_TRAILING: Final = ".,;:!?)]}'\""
-
-
-def addresses_and_titles(text: str) -> tuple[list[str], list[str]]:
-    """Find the names that are more than words: few texts have any."""
-    addresses: list[str] = []
-    titles: list[str] = []
-    if "/" in text and "://" in text:  # one character is looked for much faster
-        addresses = [trim_url(address) for address in WEB_ADDRESS.findall(text)]
-    if "《" in text or "「" in text or "『" in text:
-        titles = list(filter(None, [name.rstrip(_TRAILING) for name in TITLE.findall(text)]))
-    return addresses, titles
+VERSION: Final = regex(r"(?<![\w.,])v?[0-9]++\.[0-9]++(?:\.[0-9]++)?(?![\w.])")
+TITLE: Final = regex(r"[「『《]([^「」『』《》\n]{1,30})[」』》]")

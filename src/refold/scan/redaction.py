@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final
 
+from refold.lazy import regex
 from refold.scan.runs import Span
 from refold.scan.secrets import find_secrets, merged
 
@@ -19,8 +20,8 @@ hidden only where it was found."""
 _MAX_COMPARED: Final = 256
 """A longer secret is recognized by its first characters, so that few comparisons are long."""
 
-_PLACEHOLDER: Final = re.compile(r"(?:<|&lt;|&#60;)secret-([0-9]{1,9})(?:>|&gt;|&#62;)", re.I)
-_NUMBERED: Final = re.compile(r"secret-([0-9]{1,9})", re.I)
+_PLACEHOLDER: Final = regex(r"(?:<|&lt;|&#60;)secret-([0-9]{1,9})(?:>|&gt;|&#62;)", re.I)
+_NUMBERED: Final = regex(r"secret-([0-9]{1,9})", re.I)
 
 
 class Vault:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
+
+from refold.lazy import regex
 
 Span = tuple[int, int]
 """Where something begins and ends in a text."""
 
-_CHANGE: Final = re.compile(r"[a-z](?=[A-Z0-9])|[A-Z](?=[a-z0-9])|[0-9](?=[A-Za-z])")
-_DIGIT: Final = re.compile("[0-9]")
-_LOWER: Final = re.compile("[a-z]")
-_UPPER: Final = re.compile("[A-Z]")
+_CHANGE: Final = regex(r"[a-z](?=[A-Z0-9])|[A-Z](?=[a-z0-9])|[0-9](?=[A-Za-z])")
+_DIGIT: Final = regex("[0-9]")
+_LOWER: Final = regex("[a-z]")
+_UPPER: Final = regex("[A-Z]")
 _SAMPLE: Final = 4096
 """At most so many characters are looked at: randomness shows early."""
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from enum import IntEnum
-from importlib.resources import files
 from typing import Final
+
+from refold.lazy import regex
+from refold.shipped import read_shipped
 
 
 class Grade(IntEnum):
@@ -24,17 +26,17 @@ class Grade(IntEnum):
     PASSWORD = 4
 
 
-_TABLE: Final = files("refold.scan").joinpath("secrets.txt").read_text("utf-8")
+_TABLE: Final = read_shipped("refold.scan", "secrets.txt").decode()
 _LISTS: Final = {
     heading: re.sub(r"(?m)^# .*\n", "", rows)
     for heading, _, rows in (part.partition("\n") for part in _TABLE.split("\n## ")[1:])
 }
-KEYS: Final = re.compile(
+KEYS: Final = regex(
     "|".join(row.partition("  # ")[0].strip() for row in _LISTS["keys"].split("\n") if row),
     re.ASCII,
 )
 """Keys that nothing else looks like. None begins inside a word."""
-PREFIXED: Final = re.compile(
+PREFIXED: Final = regex(
     r"(?:AGE-SECRET-KEY|hf|re|r8|sq[apu]|(?P<other>[A-Za-z][A-Za-z0-9]{1,14}+))[-_]"
     r"(?P<body>[A-Za-z0-9_-]{20,}+)"
 )
@@ -56,7 +58,7 @@ def _spelled() -> str:
     return "|".join(f"{first}(?:{'|'.join(rest)})" for first, rest in by_first.items())
 
 
-NAMES: Final = re.compile(_spelled())
+NAMES: Final = regex(_spelled())
 """Finds the words in lower case."""
 _ARGUMENT: Final = r"[\\\"']{0,2}(?P<value>[^\s\"'\\|;$<-][^\s\"'\\|;]{2,200}+)"
 
@@ -71,7 +73,7 @@ def read_rows(heading: str) -> Iterator[tuple[str, str]]:
 PLACES: Final = tuple(
     (
         word.strip('"'),
-        re.compile(row.removeprefix("?").strip().replace("ARG", _ARGUMENT)),
+        regex(row.removeprefix("?").strip().replace("ARG", _ARGUMENT)),
         row[0] == "?",
     )
     for word, row in read_rows("places")

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from enum import IntEnum
 from typing import Final, NamedTuple
 
+from refold.lazy import regex
 from refold.scan.patterns import UUID, UUID_HEAD, find_ibans
 from refold.scan.runs import Span, churn, has_digit, has_lower, has_upper
 from refold.scan.secret_table import GRADES, KEYS, NAMES, PLACES, PREFIXED, WORDS, Grade, read_rows
@@ -65,19 +66,20 @@ def merged(text: str, spans: Iterable[Span]) -> list[Span]:
     return joined
 
 
-_ARMOR: Final = re.compile(
+_ARMOR: Final = regex(
     r"-{4,5} ?BEGIN [A-Z0-9 ]{0,40}?(?:PRIVATE KEY(?: BLOCK)?|KEY V1|NKEY SEED) ?-{4,5}(?:(?:\s"
     r"|\\[nrt]|[\"'+,>|])*+(?:[A-Za-z][A-Za-z-]{2,20}: ?[^\n\\]{1,80}+|=?[A-Za-z0-9+/=]{4,}+))++"
     r"(?:(?:\s|\\[nrt]|[\"'+,>|])*+(?:[\w+/=]{1,3}\s*+(?:\\n)?)?-{4,6} ?END [A-Z0-9 ]{0,50}-{4,6})?"
-    r"|(?:(?<![^\n])[\s>]*+[A-Za-z0-9+/=]{4,100}+\n){1,99}-{4,5} ?END [A-Z ]{0,40}PRIVATE KEY-{4,5}"
+    r"|(?:(?<![^\n])[ \t\r>]{0,40}+[A-Za-z0-9+/=]{4,100}+\n){1,99}-{4,5} ?END [A-Z ]{0,40}"
+    r"PRIVATE KEY-{4,5}"
     r"|(?<![^\n])Private-Lines: [0-9]+\s++(?:[A-Za-z0-9+/=]{12,}+\s*+)++",
     re.I,
 )
-_RUN: Final = re.compile(r"[A-Za-z0-9_-]{20,}+")
-_BEGIN: Final = re.compile(r"(?<![A-Za-z0-9_-])[A-Za-z0-9_$]")
-_WORDS: Final = re.compile(rf"(?<![a-z])[a-z]{{2,}}+-[a-z]{{2,}}+-|{UUID_HEAD}")
-_PIECE: Final = re.compile(r"[A-Za-z0-9]{16,}+")
-_ID: Final = re.compile(r"(?i).[a-f0-9]+|pack|diff|commit|blob|tree|msg|req|run|call|toolu|test\w*")
+_RUN: Final = regex(r"[A-Za-z0-9_-]{20,}+")
+_BEGIN: Final = regex(r"(?<![A-Za-z0-9_-])[A-Za-z0-9_$]")
+_WORDS: Final = regex(rf"(?<![a-z])[a-z]{{2,}}+-[a-z]{{2,}}+-|{UUID_HEAD}")
+_PIECE: Final = regex(r"[A-Za-z0-9]{16,}+")
+_ID: Final = regex(r"(?i).[a-f0-9]+|pack|diff|commit|blob|tree|msg|req|run|call|toolu|test\w*")
 """The first group of a dump, or what begins the names of things."""
 
 
@@ -97,8 +99,8 @@ def find_keys(text: str) -> Iterator[Span]:
 
 
 _GAP: Final = r"(?:\\?\r?\n[ \t>|]*+|[\"'][ \t]*+[\\+]?\r?\n[ \t]*+[\"'])"
-_WRAPPED: Final = re.compile(
-    rf"(?<![\w-])[A-Za-z]{{2,8}}[-_][A-Za-z0-9_.-]{{8,}}+(?:{_GAP}[A-Za-z0-9_-]{{6,}}+)++"
+_WRAPPED: Final = regex(
+    rf"(?<![\w.-])[A-Za-z]{{2,8}}[-_][A-Za-z0-9_.-]{{8,}}+(?:{_GAP}[A-Za-z0-9_-]{{6,}}+)++"
 )
 
 
@@ -120,9 +122,9 @@ def _is_random(body: str) -> bool:
     )
 
 
-_OTHER_THING: Final = re.compile(rf"(?:{'|'.join(WORDS['property'])})$")
+_OTHER_THING: Final = regex(rf"(?:{'|'.join(WORDS['property'])})$")
 """Properties of a secret that are no secrets themselves."""
-_SUFFIX: Final = re.compile(r"(?:[_.-]?[0-9]{1,3}|(?:[_-][a-z0-9]{1,12}){1,3})(?![a-z0-9_])")
+_SUFFIX: Final = regex(r"(?:[_.-]?[0-9]{1,3}|(?:[_-][a-z0-9]{1,12}){1,3})(?![a-z0-9_])")
 
 
 def _names(text: str) -> Iterator[Name]:
@@ -156,31 +158,31 @@ def _names(text: str) -> Iterator[Name]:
 
 
 _CLOSE: Final = r"(?:[\\\"'`*\])»”」』]{0,8}+(?:&quot;|&#3[49];|\\{1,2}u002[27]|%2[27])?)"
-_SIGN: Final = re.compile(
+_SIGN: Final = regex(
     rf"{_CLOSE}([ \t]*+)(?::[ \t]*+\w{{2,12}}[ \t]++=|:=|=>|->|\?=|(?:[:=：＝]|>{{1,2}})(?!=)"
     r"|%3[ADad])((?:[ \t]|%20|\*\*)*+)"
 )
 _WAYS: Final = tuple(
-    (Link[link], re.compile(_CLOSE + way, re.I), before and re.compile(before, re.I))
+    (Link[link], regex(_CLOSE + way, re.I), before and regex(before, re.I))
     for link, rest in read_rows("ways")
     for way, _, before in (rest.partition("<= "),)
 )
 """How a value follows its word if not after a sign, and what must stand before the word."""
-_SCHEME: Final = re.compile(
+_SCHEME: Final = regex(
     r"(?:<!\[CDATA\[)?(?:convertto-securestring[ \t]+|\w{2,12}(?:::make|\.encode)?\((?=[\"']))?"
     r"(?:(?:basic|bearer|digest|token|negotiate|apikey)[ \t:]+)?(?:base64:)?"
     r"(?:[bfru]{1,2}(?=[\"'])|&quot;|\\{1,2}u002[27]|%2[27])?",
     re.I,
 )
-_VALUE: Final = re.compile(
+_VALUE: Final = regex(
     r"\\{1,3}[\"'](?P<escaped>(?:(?!\\{1,4}+[\"'])[^\"'\n]){1,256}+)"
     r"|\"(?P<double>(?:[^\"\\\n]|\\.){1,256}+)|'(?P<single>(?:[^'\\\n]|\\.){1,256}+)"
     r"|`(?P<ticks>[^`\n]{1,256}+)|[“„«「『](?P<marks>[^“”«»「」『』\n]{1,256}+)"
     r"|(?P<bare>(?:(?!</|\\[nrt]|&quot;|\\u002|%22|%26|[&;,][A-Za-z_][\w.-]*+=)"
     r"[^\s\"'`|│、。，；）】」』”»]){1,256}+)"
 )
-_REST: Final = re.compile(r"[^\s\"'`]*+")
-_LINE_END: Final = re.compile(r"[ \t]*+(?:\r|\n|\\n|$|#|//|\|)")
+_REST: Final = regex(r"[^\s\"'`]*+")
+_LINE_END: Final = regex(r"[ \t]*+(?:\r|\n|\\n|$|#|//|\|)")
 
 
 def _assigned(text: str, names: Iterable[Name]) -> Iterator[Span]:
@@ -231,32 +233,28 @@ def _value_at(text: str, start: int, grade: Grade, link: Link) -> Span | None:
     return start, rest.end() if rest else end
 
 
-_TOKEN: Final = re.compile(
+_TOKEN: Final = regex(
     r"(?<![A-Za-z0-9_.])(?=[^\s0-9]{0,40}[0-9!#$%^*~])(?:[A-Za-z0-9+/_-]{20,}+={0,2}"
     r"|[A-Za-z0-9_\u00c0-\u024f!#$^&?~@%+*-]{5,40}+)(?![/(=]|[.:][A-Za-z0-9])"
 )
-_AFTER: Final = re.compile(
+_AFTER: Final = regex(
     r"[\"'`*)]*+(?:[^.!\n]{0,60}(?:[\s'](?:is|was|are|from|to|now|it'?s|lautet|ist|est|sont|es|son|é"
     r"|será|это|теперь|è|jest|är|er|este|hai|là|je|คือ)\s(?:[^\W\d_]{1,8} )?|[:=?：—–]"
     r"|は|が|是|为|為|叫|은|는))?[\s\"'`*“「]*+",
     re.I,
 )
-_BEFORE: Final = re.compile(
-    r"[\"'`,]{0,2} (?:(?:is|was|as|ist|als|est|comme|es|como|é|<-) |\()(?:[^\W\d_]{1,12} ){0,3}"
-)
 # What stands between a user, or talk of an account, and a password.
-_PAIR: Final = re.compile(r"(?<![\w/:.-])[\w.+@-]{2,60}(?: ?[/|] |/| ?: ?)[\"'`]?$")
-_GIVEN: Final = re.compile(r"[/:]|[^.!?\n=(]{0,20} (?:with|using|mit|con|avec|com) ", re.I)
-_CODES: Final = re.compile(
+_PAIR: Final = regex(r"(?<![\w/:.-])[\w.+@-]{2,60}(?: ?[/|] |/| ?: ?)[\"'`]?$")
+_CODES: Final = regex(
     r"(?<=s)[^\n]{0,40}?(?=[:\s]):?(?P<all>(?:[\s,;|*\"'`-]{1,12}+(?:[0-9]{1,2}[.)] )?"
     r"(?=[a-zA-Z -]{0,5}[0-9])[A-Za-z0-9]{3,10}+(?:-[A-Za-z0-9]{3,10}+){0,4}+(?![^\s,])){2,32}+)"
     r"|s?[^\n0-9.?!]{0,48}?(?<![A-Za-z0-9._-])(?P<value>[0-9]{3}[ -][0-9]{2,3}(?:-[0-9]{3})?"
     r"|[0-9]{3,8}|[0-9]{2}(?:[ -][0-9]{1,3}){2,3}|[A-Z]-[0-9]{5,6}|(?=[A-Z]*[0-9])[A-Z0-9]{5,8})"
     r"(?![A-Za-z0-9_-]|[.,][0-9])"
 )
-_NUMBERED: Final = re.compile(r"[A-Za-z_]+[0-9]{1,2}$|#|[0-9a-f]+$|.*[-_]|[A-Z]+[0-9]+$")
-_IS_KEY: Final = re.compile(r"(?i)(?:[\w -]{0,20}(?:key|token|secret)|auth)[ \"':=]{1,4}")
-_DIGEST: Final = re.compile(
+_NUMBERED: Final = regex(r"[A-Za-z_]+[0-9]{1,2}$|#|[0-9a-f]+$|.*[-_]|[A-Z]+[0-9]+$")
+_IS_KEY: Final = regex(r"(?i)(?:[\w -]{0,20}(?:key|token|secret)|auth)[ \"':=]{1,4}")
+_DIGEST: Final = regex(
     r"(?:sha-?[0-9]{1,3}|md5|digest|checksum|commit|etag|hash|rev|(?<![a-z])id)\W{1,4}$", re.I
 )
 
@@ -281,10 +279,7 @@ def _near(text: str, names: Sequence[Name]) -> Iterator[Span]:
         last = bisect_left(starts, last if last >= 0 else end + 40)
         after = names[bisect_left(starts, end) : last]
         direct = [name for name in before if is_pair or _AFTER.fullmatch(text, name.end, start)]
-        direct += [name for name in after if _BEFORE.fullmatch(text, end, name.start)]
         is_spaced = is_pair and is_pair[0][-2:] == "/ "
-        if before and _GIVEN.fullmatch(text, before[-1].end, start):
-            direct, is_spaced = [*direct, before[-1]], True
         above = names[bisect_left(ends, start - 160) : bisect_left(ends, start + 1)]
         is_talk = bool(before or after) or "@" in text[max(0, start - 40) : start]
         is_talk |= any(name.grade >= Grade.SECRET for name in above)  # as in a table
@@ -300,33 +295,33 @@ def _near(text: str, names: Sequence[Name]) -> Iterator[Span]:
             yield start, end
 
 
-_PLACEHOLDER: Final = re.compile(
+_PLACEHOLDER: Final = regex(
     rf"(?:{'|'.join(WORDS['placeholder'])}|your[-_ ]?\w.*|(?:my|some|the|an?)[-_ ].*|<.*|\[.*"
     r"|\{[^}]*\}?|\$(?:[{(]|\w++(?!\$)).*|%[a-z_]+%?|%\(.*|[*x•.…_-]{2,}+|.*\.\.\.|.*…|secret-[0-9]+"
     r"|process\.env.*|os\.environ.*)[.,;:)\]}>]*",
     re.S,
 )
-_CODE: Final = re.compile(
+_CODE: Final = regex(
     r"[A-Za-z_$@&*!][\w$]*+(?:(?:\.|::|->|\?\.)[A-Za-z_$][\w$]*+)*+(?:[(\[{<]|!?\()"
     r"|[A-Za-z_$][\w$]*+(?:(?:\.|::|->|\?\.)[A-Za-z_$]\w*+)++[,;)\]}]*+$|[\[({]|->|=>|\\n"
     r"|(?:[a-z][a-z0-9+.-]{1,12}+://|[~.]{0,2}/[\w.]|[A-Za-z]:\\)"
     r"|[\w./-]+\.[a-z]{1,5}(?::[0-9]++)*+$"
 )
 """Calls, attributes, paths, addresses, files."""
-_MEASURE: Final = re.compile(
+_MEASURE: Final = regex(
     r"[v^~]?[0-9]++(?:[.,:/-][0-9]++)*+[a-z%]{0,3}$|[0-9]{4}-[0-9]{2}-[0-9]{2}T|[0-9]++-[a-z]++$"
     r"|(?i:sha|md|utf|base|oauth|http|hs|rs|es|aes|ed|x|p|v|ipv|python|py|s|ec|k|totp|argon|pbkdf"
     r"|pkcs|tls|ssl|h|u|int|float|uint|i|f)-?[0-9]++[a-z]?(?:-[a-z]{2,4})?$"
 )
-_WORDY: Final = re.compile(
+_WORDY: Final = regex(
     r"(?:[A-Za-z]?[a-z]++|[A-Z]++|[0-9]{1,4}+)"
     r"(?:[-_. /:](?:[A-Za-z]?[a-z]++|[A-Z]++|[0-9]{1,4}+))*+$"
 )
-_UUID: Final = re.compile(UUID)
-_HEX: Final = re.compile(r"(?:0x)?(?:[0-9a-f]{6,}|[0-9A-F]{6,})$")
-_MARK: Final = re.compile(r"[A-Za-z0-9][!#$^~&][A-Za-z0-9]")
-_LEET: Final = re.compile("[a-z][0-9]{1,2}[a-z]")
-_NAME: Final = re.compile(
+_UUID: Final = regex(UUID)
+_HEX: Final = regex(r"(?:0x)?(?:[0-9a-f]{6,}|[0-9A-F]{6,})$")
+_MARK: Final = regex(r"[A-Za-z0-9][!#$^~&][A-Za-z0-9]")
+_LEET: Final = regex("[a-z][0-9]{1,2}[a-z]")
+_NAME: Final = regex(
     r"[a-z]+(?:[A-Z][a-z]+)*[0-9]?$|(?:[A-Z][a-z]+)+[0-9]?$|[A-Z0-9_]+$|[\w.-]+@|.*[aA]-[zZfF]"
     r"|.*\*\*|\w+[+*][0-9]+$"
 )
@@ -397,10 +392,10 @@ def _can_be_assigned(value: str, grade: Grade, link: Link, *, in_call: bool) -> 
 
 _SAYING: Final = frozenset(WORDS["saying"])
 """Words of labels and sentences, which no passphrase has."""
-_PHRASE: Final = re.compile(
+_PHRASE: Final = regex(
     r"(?<![\w.-])(?:(?:[0-9]{1,2}[.):]?[ \t]*+)?+[a-z]{3,8}+(?![\w'-])[\s,\"'|]{0,6}+){12,}+"
 )
-_CARD: Final = re.compile(
+_CARD: Final = regex(
     r"(?<![\w.,/+-])(?:[3-6][0-9]{3}(?P<gap>[ -])(?:[0-9]{4}(?P=gap)[0-9]{4}(?P=gap)[0-9]{1,7}"
     r"|[0-9]{6}(?P=gap)[0-9]{4,5})|[2-6][0-9]{12,18})(?![\w+-]|[.,][0-9])"
 )

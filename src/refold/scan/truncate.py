@@ -1,4 +1,4 @@
-"""Cutting a text short without breaking what a reader sees as one character."""
+"""Texts as they may be sent: cut between visible characters, without half a character."""
 
 from __future__ import annotations
 
@@ -75,3 +75,8 @@ def _flags_before(text: str, place: int) -> int:
     while count < place and _FLAG_FIRST <= text[place - 1 - count] <= _FLAG_LAST:
         count += 1
     return count
+
+
+def encodable(text: str) -> str:
+    """Replace lone surrogates: no provider's JSON can carry them."""
+    return text.encode("utf-8", "replace").decode()

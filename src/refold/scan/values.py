@@ -12,17 +12,18 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
+from refold.lazy import regex
 from refold.scan.facts import MONTH, UNITS, find_values
 from refold.scan.patterns import compact_iban
 
 _MOST_DIGITS: Final = 20
 """A longer number is compared as it is written: reading it would take quadratic time."""
-_NUMBER: Final = re.compile(r"([0-9]++(?:[.,_'’ \u00a0\u202f٬٫][0-9]++)*+)(.*)", re.DOTALL)
-_GROUPS: Final = re.compile(r"[_'’ \u00a0\u202f٬]")
-_MONEY: Final = frozenset("usd eur gbp jpy chf cny inr rub krw try".split())
+_NUMBER: Final = regex(r"([0-9]++(?:[.,_'’ \u00a0\u202f٬٫][0-9]++)*+)(.*)", re.DOTALL)
+_GROUPS: Final = regex(r"[_'’ \u00a0\u202f٬]")
+_MONEY: Final = frozenset("usd eur gbp jpy chf cny inr rub krw try 元 円".split())
 _FACTORS: Final = dict(
-    zip("k thousand tausend mille mil million mio mrd billion trillion 万 만 亿 億 억".split(),
-        (3, 3, 3, 3, 3, 6, 6, 9, 9, 12, 4, 4, 8, 8, 8), strict=True)
+    zip("k thousand tausend mille mil million mio mrd billion trillion 千 万 만 亿 億 억".split(),
+        (3, 3, 3, 3, 3, 6, 6, 9, 9, 12, 3, 4, 4, 8, 8, 8), strict=True)
 )  # fmt: skip
 _MONTHS: Final = {
     prefix: number
@@ -34,22 +35,32 @@ _MONTHS: Final = {
     )
     for prefix in prefixes.split()
 }  # fmt: skip
-_NAME_OF_MONTH: Final = re.compile(MONTH)
-_DIGITS: Final = re.compile(r"[0-9]+")
-_DOTTED: Final = re.compile(
+_NAME_OF_MONTH: Final = regex(MONTH)
+_DIGITS: Final = regex(r"[0-9]+")
+_DOTTED: Final = regex(
     r"(0?[1-9]|[12][0-9]|3[01])\.(0?[1-9]|1[0-2])(?:\.([12][0-9]{3}))?"
 )  # 28.02.2031
-_TIME: Final = re.compile(r"([0-9]{1,2})(?:[^0-9]{1,3}([0-9]{2})(?::([0-9]{2}))?)?")
+_TIME: Final = regex(r"([0-9]{1,2})(?:[^0-9]{1,3}([0-9]{2})(?::([0-9]{2}))?)?")
 _LASTING: Final = str.maketrans("", "", "间間钟鐘")
 """What 3日間 and 15分钟 say more than 3日 and 15分: that it lasts."""
-_TO: Final = re.compile(
+_TO: Final = regex(
     r" ?(?:to|and|or|of|out of|until|bis|und|oder|von|auf|statt|à|et|ou|sur|al?|y|e|→|–|-|~|至|到)"
     r" ?|[ \u00a0]"
 )
 _LONGEST_TO: Final = 12
 """Between numbers that share a unit, a month or thousands: 12 to 40 ms, 9–11 September, 23 400."""
-_LATIN_WORD: Final = re.compile(r"[A-Za-z0-9_\u00c0-\u024f]+")
-_CODE: Final = re.compile(r"\w*?[a-z][A-Z]\w*|_*[A-Za-z0-9]+_\w+")
+_LATIN_WORD: Final = regex(r"[A-Za-z0-9_\u00c0-\u024f]+")
+_NUMERAL: Final = {
+    numeral: number
+    for numerals, number in (
+        *zip("〇一二三四五六七八九", range(10), strict=True), ("零", 0), ("两兩", 2), ("十", 10),
+        ("百", 100), ("千", 1000), ("万萬", 10**4), ("亿億", 10**8),
+    )
+    for numeral in numerals
+}  # fmt: skip
+_NUMERALS: Final = regex(f"(?<![0-9])[{''.join(_NUMERAL)}]{{1,16}}")
+_PER_HUNDRED: Final = regex(r"100分之([0-9]{1,3})(?![0-9])")
+_CODE: Final = regex(r"\w*?[a-z][A-Z]\w*|_*[A-Za-z0-9]+_\w+")
 """Identifiers, of which every letter counts."""
 
 
@@ -105,8 +116,9 @@ class Stated:
     def __init__(self, text: str) -> None:
         self.values = values_of(text)
         self.words = frozenset(_LATIN_WORD.findall(text))
-        self._forms = {form for value in self.values for form in (*value.forms, *value.parts)}
-        self._bare = {v.forms[0] for v in self.values if v.kind == "number" and not v.parts}
+        stated = [*self.values, *(values_of(figures) if (figures := in_figures(text)) else ())]
+        self._forms = {form for value in stated for form in (*value.forms, *value.parts)}
+        self._bare = {v.forms[0] for v in stated if v.kind == "number" and not v.parts}
         self._codes = {word.casefold() for word in self.words if _CODE.fullmatch(word)}
 
     def has(self, value: Value) -> bool:
@@ -121,6 +133,9 @@ class Stated:
         for word in {*_LATIN_WORD.findall(answer)} - self.words:
             if word.casefold() in self._codes or _CODE.fullmatch(word):
                 yield "identifier"
+        for numerals in _NUMERALS.findall(answer):
+            if len(numerals) > 1 and str(_count(numerals)) not in self._forms:  # one may be a word
+                yield "number"
 
     def _may_be_meant(self, value: Value) -> bool:
         """Tell whether a bare number of this text is meant, with what goes without saying."""
@@ -135,6 +150,29 @@ class Stated:
         is_price = any(form.endswith(unit) for unit in _MONEY)
         numbers = value.parts or value.forms
         return "1" in numbers or (is_price and not self._bare.isdisjoint(numbers))  # 1: a, one
+
+
+def in_figures(text: str) -> str:
+    """Return *text* with figures for 二十 and 百分之三十; "" if it has no such numerals.
+
+    They may be words like 一些, so they only excuse what a text states, and are no values.
+    """
+    figures = _NUMERALS.sub(lambda found: str(_count(found[0])), text)
+    return "" if figures == text else _PER_HUNDRED.sub(r"\1%", figures)
+
+
+def _count(numerals: str) -> int:
+    """Read numerals as the Chinese write them: 一万二千三百 is 12300, 二〇二五 is 2025."""
+    whole = thousands = digits = 0
+    for numeral in numerals:
+        number = _NUMERAL[numeral]
+        if number < 10:
+            digits = digits * 10 + number
+        elif number < 10_000:
+            thousands, digits = thousands + (digits or 1) * number, 0
+        else:
+            whole, thousands, digits = (whole + thousands + digits or 1) * number, 0, 0
+    return whole + thousands + digits
 
 
 def _ascii(text: str) -> str:
@@ -165,16 +203,14 @@ def _number(written: str) -> Value:
     sign = "-" if head.startswith("-") else ""
     bare = _plain(found[1])
     whole, _, fraction = bare.partition(".")
-    if not fraction.strip("0"):
-        bare = whole  # 250.00 is 250
+    numbers = [sign + bare] if fraction.strip("0") else [sign + whole]  # 250.00 is 250
     names = [tail] if tail in UNITS else tail.split()
     units = [UNITS.get(name, name) for name in (*names, head.lstrip("- ")) if name]
-    if units and units[0][0] in _FACTORS:  # 4.5万元
+    if units and units[0] not in UNITS and units[0][0] in _FACTORS:  # 4.5万元, but kWh
         units = [units[0][0], *filter(None, (units[0][1:],)), *units[1:]]
     if units[:1] == ["m"] and len(units) > 1:  # 2.5m euros
         units[0] = "million"
     power = _FACTORS.get(units[0]) if units else None
-    numbers = [sign + bare]
     if power is not None and len(fraction) <= power and len(bare) < _MOST_DIGITS:
         numbers = [sign + (whole + fraction.ljust(power, "0")).lstrip("0")]
         units = units[1:]
@@ -187,9 +223,8 @@ def _number(written: str) -> Value:
         numbers.append(f"--{int(dotted[2]):02}-{int(dotted[1]):02}")
     if len(bare) == 2 and bare[0] == "0":
         numbers.append(bare[1])
-    return Value(
-        "number", written, tuple(n + unit for n in numbers), tuple(numbers) if unit else ()
-    )
+    parts = [*numbers, *(n + unit[0] for n in numbers if not unit[0].isascii())] if unit else ()
+    return Value("number", written, tuple(n + unit for n in numbers), tuple(parts))  # 500円分
 
 
 def _date(written: str) -> Value:

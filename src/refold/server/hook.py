@@ -8,8 +8,12 @@ whatever goes wrong is counted, and the output stays as it is.
 from __future__ import annotations
 
 import json
+import os
+import sys
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
 if TYPE_CHECKING:
@@ -64,6 +68,28 @@ def run_hook(source: BinaryIO, *, store: str | Path, profile: str, max_tokens: o
     except Exception as error:  # noqa: BLE001 - a failing hook must not stop the agent
         _count(store, {"failures": 1, f"failures:{type(error).__name__}": 1})
         return ""
+
+
+def answer_on_standard_output(words: Sequence[str]) -> int:
+    """Run the hook as *words* of the command line say; 0, for nothing may block the agent.
+
+    Options that are unknown or have no value are passed over.
+    """
+    from refold.private_files import data_file
+
+    parts = [part for word in words for part in word.split("=", word.startswith("--"))]
+    options = dict(pairwise(parts))
+    store = options.get("--store") or data_file(sys.platform, os.environ)
+    with suppress(OSError, AttributeError):  # streams that the agent has closed
+        answer = run_hook(
+            sys.stdin.buffer,
+            store=store,
+            profile=options.get("--profile", "lossless"),
+            max_tokens=options.get("--max-tokens", MAX_TOKENS),
+        )
+        sys.stdout.write(answer)
+        sys.stdout.flush()
+    return 0
 
 
 def _is_long(event: Any) -> bool:

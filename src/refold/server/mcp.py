@@ -17,6 +17,7 @@ from refold.errors import ConfigError, RefoldError, describe
 from refold.server.originals import (
     add_counts,
     counts_beside,
+    find_folds,
     find_shown,
     open_originals,
     read_counts,
@@ -110,13 +111,16 @@ class Tools:
             key = _VIEW + conversation
             view = self._store.get([key]).get(key, [])
             return self._retriever(conversation, view).call(arguments)
-        shown = find_shown(self._store, str(arguments.get("handle") or "")[:_MOST_CHARS])
-        if not shown:
-            return self._retriever().call(arguments)
-        return "\n\n".join(
+        handle = str(arguments.get("handle") or "")[:_MOST_CHARS]
+        answers = [
             self._retriever(messages=[original]).call({**arguments, "handle": original["id"]})
-            for original in shown
+            for original in find_shown(self._store, handle)
+        ]
+        answers += (
+            self._retriever().call({**arguments, "handle": whole})
+            for whole in find_folds(self._store, handle)
         )
+        return "\n\n".join(answers) or self._retriever().call(arguments)
 
     def _retriever(self, conversation: str = "", messages: Sequence[Any] = ()) -> RetrieveTool:
         return RetrieveTool(
@@ -182,7 +186,7 @@ _MAX_BODY: Final = 64 * 2**20
 """The largest request; the SDK's own limit, 4 MiB, is too small for a long conversation."""
 _META: Final = {name: {"anthropic/alwaysLoad": False} for name in (COMPRESS, STATS)}
 """Only retrieval has to be always in view of a model; Claude Code finds the others by search."""
-_TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*+"|[\[{]|[\]}]')
+_TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*+"?|[\[{]|[\]}]')
 _TOO_DEEP: Final = "(nested too deeply)"
 _INSTRUCTIONS: Final = (
     "Results of tools may be shown shortened, with a mark that ends in a # and a handle. "

@@ -11,8 +11,10 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any, Final
 
+from refold.messages.handles import letters_of
+from refold.messages.manifest import handle_key
 from refold.messages.wire import digest, spell
-from refold.notation.marks import HANDLE_CHARS, show_handle
+from refold.notation.marks import ANCHOR_CHARS, HANDLE_CHARS, show_handle
 from refold.private_files import data_file, make_private
 from refold.stores.base import OpenStore, Store
 from refold.stores.opening import is_file, open_store
@@ -72,7 +74,20 @@ def enter_shown(store: Store, folded: Mapping[str, Any], original: Mapping[str, 
     So the proxy records which original is behind which handle, for the server to look up. If two
     texts share a short handle, both are found.
     """
-    own = digest(original)
+    _enter(store, folded, digest(original))
+
+
+def enter_fold(store: Store, folded: Mapping[str, Any], fold: str) -> None:
+    """Record the same of a *folded* message that stands for several: those of a *fold*.
+
+    What it shows leads to its longest handle, which leads to the fold by itself.
+    """
+    whole = letters_of(fold, ANCHOR_CHARS)
+    store.put({handle_key("", whole): fold})
+    _enter(store, folded, show_handle(whole))
+
+
+def _enter(store: Store, folded: Mapping[str, Any], own: str) -> None:
     entries = {}
     for handle in dict.fromkeys(_HANDLE.findall(spell(folded))):
         places = _places(handle)
@@ -86,12 +101,23 @@ def enter_shown(store: Store, folded: Mapping[str, Any], original: Mapping[str, 
 
 def find_shown(store: Store, handle: str) -> list[dict[str, Any]]:
     """Return the originals behind *handle*, however a model spelled it, with it as their id."""
-    spelled = handle if "#" in handle else show_handle(handle.strip())
     found: list[dict[str, Any]] = []
-    for name in dict.fromkeys(_HANDLE.findall(spelled)):
+    for name in _names_in(handle):
         keys = store.get(_places(name)).values()
         found += ({**original, "id": name} for original in store.get(keys).values())
     return found
+
+
+def find_folds(store: Store, handle: str) -> list[str]:
+    """Return the longest handles of the folds of several messages behind *handle*."""
+    names = _names_in(handle)
+    entered = store.get([place for name in names for place in _places(name)]).values()
+    return [whole for whole in entered if _HANDLE.fullmatch(whole)]
+
+
+def _names_in(handle: str) -> list[str]:
+    spelled = handle if "#" in handle else show_handle(handle.strip())
+    return list(dict.fromkeys(_HANDLE.findall(spelled)))
 
 
 def _places(handle: str) -> list[str]:

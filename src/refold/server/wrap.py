@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from types import FrameType
+from types import FrameType, MappingProxyType
 from typing import IO, Any, Final, Self
 
 from refold.errors import ConfigError
@@ -46,18 +46,28 @@ class Wrapped:
     stats: Mapping[str, Any]
 
 
-def run_wrapped(command: Sequence[str], env: Mapping[str, str], *, proxy: Sequence[str]) -> Wrapped:
+def run_wrapped(
+    command: Sequence[str],
+    env: Mapping[str, str],
+    *,
+    proxy: Sequence[str],
+    settings: Mapping[str, str] = MappingProxyType({}),
+) -> Wrapped:
     """Run *command* with everything it sends going through *proxy*.
 
     Args:
         command: the program and its arguments.
         env: its environment; the proxy gets the same, and forwards to where the program would.
         proxy: the command that starts the proxy; it prints `listening on URL` when it is ready.
+        settings: variables for the proxy alone.
 
     Raises:
         ConfigError: the proxy does not start.
     """
-    with _Signals.caught() as signals, _running(proxy, {**upstreams(env), **env}) as url:
+    with (
+        _Signals.caught() as signals,
+        _running(proxy, {**upstreams(env), **env, **settings}) as url,
+    ):
         code = signals.run(adapt(command, url), {**env, **variables(url)})
         return Wrapped(code, _fetch_stats(url))
 

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple, Protocol, Self, runtime_checkable
 
 from refold.errors import ConfigError, StoreError
+from refold.lazy import regex
 
 AUDIT_PREFIX: Final = "refold:audit:"
 """The prefix of the keys of audit notes; see `removal`."""
 
 DIGEST_CHARS: Final = 40
 """160 bits in hexadecimal."""
-ends_in_digest: Final = re.compile("[0-9a-f]{40}").fullmatch
+ends_in_digest: Final = regex("[0-9a-f]{40}").fullmatch
 """Called with a key and the place where its last `DIGEST_CHARS` characters begin."""
 
 

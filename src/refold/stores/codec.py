@@ -20,11 +20,11 @@ import zlib
 from collections.abc import Iterator, Mapping
 from functools import cache
 from hashlib import blake2b
-from importlib.resources import files
 from typing import Any, Final, Literal, NamedTuple
 
 from refold.checks import need
 from refold.errors import NestingError, StoreError
+from refold.shipped import read_shipped
 from refold.stores.base import AUDIT_PREFIX, DIGEST_CHARS, ends_in_digest, store_error
 
 MAX_DEPTH: Final = 500
@@ -261,7 +261,7 @@ class _Zstd:
 
     def __init__(self) -> None:
         zstandard = need("zstandard", "zstd", what="originals packed with zstd", error=StoreError)
-        words = files("refold.stores").joinpath(_DICTIONARY).read_bytes()
+        words = read_shipped("refold.stores", _DICTIONARY)
         self._made = zstandard
         self._dictionary = zstandard.ZstdCompressionDict(words)
         self._dictionary.precompute_compress(level=_ZSTD_LEVEL)

@@ -8,12 +8,12 @@ conversation; a `ScopedStore` of your own makes a wider one, for a tenant or an 
 from __future__ import annotations
 
 import math
-import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from refold.checks import check_name, check_positive
+from refold.lazy import regex
 from refold.stores.base import (
     Entry,
     Removed,
@@ -28,8 +28,8 @@ from refold.stores.base import (
 
 _PERIODS: Final = 8
 """The number of parts of a lifetime: an original may live one part longer."""
-_SCOPE: Final = re.compile(r"scope:([0-9]{1,9}):").match
-_PERIOD: Final = re.compile(r"[0-9]+:").match
+_SCOPE: Final = regex(r"scope:([0-9]{1,9}):").match
+_PERIOD: Final = regex(r"[0-9]+:").match
 
 
 def scope_prefix(name: str) -> str:
@@ -53,6 +53,15 @@ def period_of(rest: str) -> str:
     """Return the period at the beginning of the rest of a key, if its originals expire."""
     found = _PERIOD(rest)
     return found[0] if found else ""
+
+
+def scoped(store: Store, conversation: str | None) -> Store:
+    """Return the scope of *store* for a named conversation; the whole store without a name."""
+    check_store(store)
+    if conversation is None:
+        return store
+    check_name("conversation", conversation)
+    return ScopedStore(store, conversation)
 
 
 class ScopedStore:

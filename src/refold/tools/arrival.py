@@ -1,4 +1,7 @@
-"""Shortens a single tool result on arrival: once, before any model has seen it."""
+"""Shortens a single tool result on arrival: once, before any model has seen it.
+
+A hook starts a process for each result, so what only some results need is imported there.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +11,6 @@ from typing import Final
 
 from refold.checks import check_choice, check_whole
 from refold.codecs import reencode
-from refold.fold.kinds import PROGRAM_KINDS, grade_lines, kind_of
-from refold.fold.one_text import fold_text
-from refold.fold.pieces import Grade
 from refold.notation.marks import GAP
 from refold.notation.notes import shortened_from
 from refold.scan.tokens.estimate import estimate_tokens
@@ -49,12 +49,14 @@ def shorten_result(
     """
     check_choice("profile", profile, PROFILES)
     check_whole("max_tokens", max_tokens, least=1)
-    if is_file and kind_of(text) not in PROGRAM_KINDS:
+    if is_file and not _is_of_program(text):
         return None
     before = estimate_tokens(text)
     recoded = reencode(text, estimate_tokens)
     short, words = text if recoded is None else recoded.text, ""
     if profile == "standard" and not is_file and estimate_tokens(short) > max_tokens:
+        from refold.fold.one_text import fold_text
+
         excerpt = fold_text(text, max_tokens, estimate_tokens)
         if excerpt is not None and _has_errors_of(text, excerpt):
             short, words = excerpt, shortened_from(before, "tokens")
@@ -68,8 +70,17 @@ def shorten_result(
     return ShortResult(text_now, before, after)
 
 
+def _is_of_program(text: str) -> bool:
+    from refold.fold.kinds import PROGRAM_KINDS, kind_of
+
+    return kind_of(text) in PROGRAM_KINDS
+
+
 def _has_errors_of(text: str, excerpt: str) -> bool:
     """Return whether every line of *text* that reports an error is in *excerpt*, whole."""
+    from refold.fold.kinds import grade_lines
+    from refold.fold.pieces import Grade
+
     lines = {line.strip(_AROUND) for line in excerpt.split("\n")}
     severe = (line for line in text.split("\n") if _SEVERE.search(line))
     if not all(line.strip(_AROUND) in lines for line in severe):

@@ -13,18 +13,18 @@ from functools import partial
 from typing import Any, Final, Unpack
 from weakref import WeakKeyDictionary
 
-from refold.engine import scoped
 from refold.errors import ConfigError, describe
 from refold.llm.ask import run_apart
-from refold.llm.summarizers.limited import Limiter
-from refold.llm.summarizers.models import DEFAULT_COMPRESSION_PROMPT, Generate
+from refold.llm.summarizers.calls import Generate
+from refold.llm.summarizers.prompt import DEFAULT_COMPRESSION_PROMPT
+from refold.llm.summarizers.stack import Limiter
 from refold.messages.formats import turn_path
-from refold.messages.manifest import Trail
-from refold.messages.said import read_said
-from refold.plan.render import render_short_forms
+from refold.messages.manifest import Trail, read_said
+from refold.messages.render import render_short_forms
 from refold.scan.tokens.counter import ForgivingCounter, RememberingCounter
 from refold.scan.tokens.estimate import estimate_tokens
 from refold.stores.base import Store
+from refold.stores.scope import scoped
 from refold.tools.candidates import Candidate, find_trigger, survey
 from refold.tools.manager_pass import Memory, Pass
 from refold.tools.policy import ManagerChoices, ManagerOptions

@@ -22,9 +22,8 @@ from refold.checks import (
 )
 from refold.errors import ConfigError
 from refold.events import Listener
-from refold.llm.summarizers.cached import Cache
-from refold.llm.summarizers.limited import Limiter
-from refold.llm.summarizers.models import DEFAULT_COMPRESSION_PROMPT
+from refold.llm.summarizers.prompt import DEFAULT_COMPRESSION_PROMPT
+from refold.llm.summarizers.stack import Cache, Limiter
 from refold.scan.redaction import SecretFinder
 from refold.scan.tokens.counter import TokenCounter
 from refold.scan.tokens.estimate import estimate_tokens
@@ -136,7 +135,7 @@ class ManagerOptions:
     """What the model that reads the conversation costs per million tokens of input, in US dollars:
     then reports say how much money the short forms save. No price is known unless it is given."""
     cache: Cache | None = None
-    """Where answers are kept, such as a `SqliteCache`; in memory if there is none."""
+    """Where answers are kept, in any store; in memory if there is none."""
     cache_version: str = ""
     """Names the model behind `generate` in the cache: another name, other answers."""
     find_secrets: SecretFinder | None = None

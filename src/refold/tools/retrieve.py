@@ -24,11 +24,11 @@ from typing import Any, Final, Literal, get_args
 from refold.api import find_source, uncompress
 from refold.checks import check_choice, check_name, check_whole
 from refold.errors import ConfigError, RefoldError
-from refold.messages.handles import MOST_CHARS
-from refold.messages.manifest import Trail, folds_in, handle_key
+from refold.messages.foreign import ID_PREFIX
+from refold.messages.handles import MOST_CHARS, letters_of
+from refold.messages.manifest import FOLD_PREFIX, Trail, folds_in, handle_key, read_said
 from refold.messages.message import DERIVED_ID
-from refold.messages.provenance import FOLD_PREFIX, ID_PREFIX, letters_of
-from refold.messages.restore import Original, folds_behind, restore_fold
+from refold.messages.restore import Leaves
 from refold.messages.wire import digest, spell
 from refold.notation.marks import ANCHOR_CHARS, HANDLE_CHARS, legend, show_handle
 from refold.result import Result
@@ -175,11 +175,15 @@ class _Originals:
         self._known = source if isinstance(source, Mapping) else {}
         self._is_named = conversation is not None or isinstance(source, Mapping)
         self._source = find_source(source, conversation)
-        self._scope = Trail.named(conversation).scope
+        self._leaves = Leaves(self._source)
+        self._trail = Trail.named(conversation)
         self._messages = [message for message in messages if isinstance(message, Mapping)]
         own = [key for key in self._known if str(key).startswith(FOLD_PREFIX)]
-        folds = folds_behind(self._messages, self._source, conversation)
-        self._folds = {behind.fold: behind for behind in folds} | folds_in(own, self._source.get)
+        for place, message in enumerate(self._messages):
+            self._trail.add(read_said(message, index=place))
+        self._trail.read(self._source.get)
+        self._leaves.fetch(fold for _, fold in self._trail.stands)
+        self._folds = self._leaves.folds | folds_in(own, self._source.get)
 
     def answer(self, ask: Ask) -> str:
         """Return the text that was asked for, under a line that says what it is."""
@@ -190,10 +194,13 @@ class _Originals:
                 return f"[{shorten_line(name)} may be one of: {ids}; ask for one of these]"
             asked = replace(ask, handle=name)
             if folds:
-                return self._show(*restore_fold(folds[0], self._source), asked)
+                self._leaves.fetch(folds[:1])
+                originals = self._leaves.of(folds[0]) or []
+                wires = [(id_, self._leaves.wires[key]) for key, id_ in originals]
+                return self._show(wires, [*self._leaves.missing], asked)
             wire, missing = self._message_called(name)
             if wire is not None or missing:
-                return self._show([] if wire is None else [Original("", wire)], missing, asked)
+                return self._show([] if wire is None else [("", wire)], missing, asked)
         return self._unknown(ask.handle)
 
     def _folds_called(self, name: str) -> list[str]:
@@ -204,7 +211,7 @@ class _Originals:
         called = [fold for fold in self._folds if letters_of(fold, MOST_CHARS).startswith(start)]
         if called:
             return called
-        key = handle_key(self._scope, start)
+        key = handle_key(self._trail.scope, start)
         found = self._source.get([key]).get(key)
         return [found] if isinstance(found, str) and found.startswith(FOLD_PREFIX) else []
 
@@ -215,8 +222,9 @@ class _Originals:
                 child = behind.of[behind.ids.index(name)]
                 if child.startswith(FOLD_PREFIX):
                     continue
-                wire = self._source.originals({child: name}).get(child)
-                return (wire, []) if isinstance(wire, Mapping) else (None, [name])
+                self._leaves.fetch([behind.fold])
+                wire = self._leaves.wires.get(child)
+                return wire, [name] if wire is None else []
         return self._wire_called(name), []
 
     def _wire_called(self, name: str) -> Mapping[str, Any] | None:
@@ -230,12 +238,14 @@ class _Originals:
             kept += (wire for wire in self._messages if digest(wire).startswith(derived[1]))
         return kept[0] if kept else None
 
-    def _show(self, found: Sequence[Original], missing: Sequence[str], ask: Ask) -> str:
+    def _show(
+        self, found: Sequence[tuple[str, Mapping[str, Any]]], missing: Sequence[str], ask: Ask
+    ) -> str:
         if missing:
             return f"[{shorten_line(ask.handle)} is known, but its text is not kept any more]"
         turns = read_turns(self._messages)
         tools = {call.id: call.name for turn in turns for call in turn.calls}
-        told = [_tell(original.wire, original.id, tools) for original in found]
+        told = [_tell(wire, id_, tools) for id_, wire in found]
         what, text = told[0]
         if len(told) > 1:
             what = f"{len(told)} messages"

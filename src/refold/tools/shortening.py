@@ -18,7 +18,8 @@ from refold.errors import describe as describe_error
 from refold.fold.one_text import fold_text
 from refold.llm.ask import Asker, Questions, Tally
 from refold.llm.summarizers.base import Summarizer, Summary, SummaryRequest, as_summarizer
-from refold.llm.summarizers.models import DEFAULT_COMPRESSION_PROMPT, Generate, GenerateSummarizer
+from refold.llm.summarizers.calls import Generate, generating
+from refold.llm.summarizers.prompt import DEFAULT_COMPRESSION_PROMPT
 from refold.llm.summarizers.stack import resolve_summarizer, wrap_summarizer
 from refold.notation.notes import shortened_from, summarized_from
 from refold.scan.redaction import hide_secrets
@@ -182,7 +183,7 @@ def build_summarizer(
     if not models:
         return None
     if generate is not None:
-        asked: Summarizer = GenerateSummarizer(generate, options.prompt)
+        asked: Summarizer = generating(generate, options.prompt)
     elif isinstance(models[0], str):
         is_default = options.prompt == DEFAULT_COMPRESSION_PROMPT
         asked = resolve_summarizer(models[0], system_prompt="" if is_default else options.prompt)

@@ -12,15 +12,17 @@ from dataclasses import dataclass
 from itertools import accumulate, takewhile
 from typing import Any, Final
 
-from refold.engine import scoped
 from refold.errors import MessageError, StoreError, describe
-from refold.messages.handles import anchor_of_text
+from refold.messages.handles import letters_of
+from refold.messages.manifest import FOLD_PREFIX
+from refold.messages.wire import text_digest
 from refold.notation.marks import ANCHOR_CHARS, HANDLE_CHARS, show_handle
 from refold.notation.notes import annotate, annotate_json, note
 from refold.scan.structure import is_json
 from refold.scan.tokens.estimate import estimate_tokens
 from refold.scan.truncate import cut
 from refold.stores.base import Store
+from refold.stores.scope import scoped
 
 TEXT_PREFIX: Final = "refold:text:"
 _MOST: Final = 4_096
@@ -30,6 +32,11 @@ _LINES: Final = re.compile(
 )
 _WIDE: Final = 2_000
 """No line of an answer is longer, in characters."""
+
+
+def anchor_of_text(text: str) -> str:
+    """Derive the longest handle of a text: the same text, the same handle, on every machine."""
+    return letters_of(FOLD_PREFIX + text_digest(text), ANCHOR_CHARS)
 
 
 def text_key(handle: str) -> str:

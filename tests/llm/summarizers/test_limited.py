@@ -9,7 +9,7 @@ import pytest
 
 from refold.errors import ConfigError
 from refold.llm.summarizers.base import Summarizer, Summary, SummaryRequest
-from refold.llm.summarizers.limited import Limited
+from refold.llm.summarizers.stack import Limited
 from tests.llm.summarizers.contract import (
     Gate,
     Scripted,

@@ -9,10 +9,8 @@ import pytest
 
 from refold.errors import ConfigError
 from refold.llm.summarizers.base import Summarizer, SummaryRequest, Usage
-from refold.llm.summarizers.models import (
-    create_summarizer,
-    leads_to,
-)
+from refold.llm.summarizers.calls import create_summarizer
+from refold.llm.summarizers.clients import leads_to
 from tests.llm.summarizers.contract import TEXT, ask, run
 
 

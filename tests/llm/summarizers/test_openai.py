@@ -12,7 +12,7 @@ import pytest
 
 from refold.errors import AnswerError, ConfigError
 from refold.llm.summarizers.base import Summarizer, Summary, Usage
-from refold.llm.summarizers.openai import OpenAISummarizer
+from refold.llm.summarizers.clients import OpenAISummarizer
 from tests import model_server as model
 from tests.llm.summarizers.contract import ask, run, run_in_threads
 from tests.model_server import Asked, Behaviour, ModelServer
@@ -57,9 +57,8 @@ def test_a_good_answer() -> None:
 
 def test_what_was_chosen_is_sent() -> None:
     _, asked = answer_to(
-        temperature=0,
         thinking_tokens=1000,
-        extra_body={"seed": 7},
+        extra_body={"seed": 7, "temperature": 0},
         system_prompt="You know botany.",
         max_response_tokens=50,
         api_key="sk-mine",
@@ -109,7 +108,7 @@ def test_copied_fences_are_taken_off() -> None:
 @pytest.mark.parametrize(
     ("behaviour", "message"),
     [
-        (model.is_cut_off, "test-model was cut off at 224 tokens and its answer is not whole; "),
+        (model.is_cut_off, "test-model gave no summary: it was cut off at 224 tokens; "),
         (model.refuses_formally, "test-model gave no summary: I cannot do that."),
         (model.says("", ending="filtered"), "test-model gave no summary: filtered by the provider"),
         (model.is_html, "test-model gave no summary: the reply is no chat completion; "),
@@ -172,7 +171,7 @@ def test_a_client_of_ones_own() -> None:
 
 def test_openai_itself_gets_the_new_name_and_room_to_think() -> None:
     summarizer = OpenAISummarizer("gpt-5-mini", api_key="sk-none")
-    assert summarizer._is_openai
+    assert summarizer._is_theirs
     assert summarizer._thinking_tokens == 2000
 
 
@@ -186,7 +185,7 @@ def test_repr_and_version() -> None:
 def test_no_key(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("OPENAI_API_KEY", "OPENAI_ADMIN_KEY"):
         monkeypatch.delenv(name, raising=False)
-    with pytest.raises(ConfigError, match=r"no OpenAI client: .*OPENAI_API_KEY"):
+    with pytest.raises(ConfigError, match=r"no client for openai: .*OPENAI_API_KEY"):
         OpenAISummarizer("gpt-5-mini")
 
 
@@ -194,7 +193,9 @@ def test_no_sdk(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "openai", None)
     with pytest.raises(ConfigError) as caught:
         OpenAISummarizer("gpt-5-mini", api_key="sk-none")
-    assert str(caught.value) == "openai is not installed; run: pip install 'refold[openai]'"
+    assert str(caught.value) == (
+        "no client for openai: its SDK is not installed; run: pip install 'refold[openai]'"
+    )
 
 
 @pytest.mark.parametrize(

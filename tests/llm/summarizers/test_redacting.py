@@ -9,7 +9,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from refold.llm.summarizers.base import Summarizer, Summary, SummaryRequest
-from refold.llm.summarizers.redacting import Redacting
+from refold.llm.summarizers.stack import Redacting
 from refold.scan.secrets import find_secrets
 from tests.llm.summarizers.contract import (
     PAID,

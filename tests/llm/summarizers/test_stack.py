@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from refold.errors import ConfigError
-from refold.llm.summarizers.anthropic import AnthropicSummarizer
-from refold.llm.summarizers.openai import OpenAISummarizer
+from refold.llm.summarizers.clients import AnthropicSummarizer, OpenAISummarizer
 from refold.llm.summarizers.stack import resolve_summarizer
 from tests import model_server as model
 from tests.llm.summarizers.contract import ask, run

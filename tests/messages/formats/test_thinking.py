@@ -8,7 +8,7 @@ from typing import Any, get_args
 import pytest
 
 from refold import ContextWindowManager, uncompress
-from refold.conversation.strategies import Strategy
+from refold.conversation.strategies import StrategyName
 from refold.tools.manager import CompressionManager
 from tests.classic import Session, compress
 from tests.conversations import SENTENCES
@@ -107,7 +107,7 @@ def test_neither_does_a_session_a_window_or_a_manager(messages: list[dict[str, A
         session = Session(profile=profile, token_budget=900)
         session.extend(messages)
         check_unsaid(session.view())
-    for strategy in get_args(Strategy):
+    for strategy in get_args(StrategyName):
         window = ContextWindowManager(
             context_limit=2_000,
             reserve_output_tokens=500,

@@ -387,7 +387,9 @@ def test_strict_raises_and_names_the_place() -> None:
     messages: Conversation = [{"role": "user", "content": "hi"}, *talk(2)]
     messages.append({"role": "system", "content": PROSE})
     before = spelled(messages)
-    with pytest.raises(BudgetError, match=r"do not fit into 20.*messages\[3\].*preserved_role"):
+    with pytest.raises(
+        BudgetError, match=r"do not fit into 20.*messages\[3\].*its role is never touched"
+    ):
         compress(messages, token_budget=20, strict=True, store=store)
     assert spelled(messages) == before
     assert len(store) == 0
@@ -478,7 +480,8 @@ def test_what_cannot_be_folded_any_further_is_in_the_way() -> None:
     report = compress([{"role": "assistant", "content": "no"}], token_budget=1).budget
     assert report is not None
     assert [o.reason for o in report.obstacles] == ["short_content"]
-    assert "in the way: messages[0] 5 tokens (short_content); a budget of" in report.explain()
+    why = "cannot be shortened: messages[0] 5 tokens (too short to be worth folding)"
+    assert f"{why}; a budget of" in report.explain()
 
 
 @pytest.mark.parametrize("depth", ["gentle", "moderate", "aggressive", "auto"])

@@ -14,6 +14,7 @@ import pytest
 from refold.errors import ConfigError
 from refold.server.proxy.proxy import Proxy
 from refold.server.proxy.settings import Settings
+from tests.report.pages import unpack
 from tests.server.proxy.agents import Agent
 from tests.server.proxy.running import log_of, proxy_for
 from tests.server.proxy.test_retrieval import BUDGET, LINES, ask_for_original
@@ -36,7 +37,7 @@ def data_of(page: httpx2.Response) -> dict[str, Any]:
     assert page.status_code == 200
     found = re.search(r'id="data">(.*?)</script>', page.text, re.DOTALL)
     assert found is not None
-    data: dict[str, Any] = json.loads(found[1])
+    data: dict[str, Any] = unpack(found[1])
     return data
 
 
@@ -68,7 +69,6 @@ def test_a_session_is_shown_as_it_came_and_as_it_was_sent(
         for _ in range(3):
             agent.turn()
         page = session_page(proxy)
-        (session,) = httpx2.get(f"{proxy.url}/stats").json()["sessions"]
     assert "frame-ancestors 'none'" in page.headers["content-security-policy"]
     data = data_of(page)
     assert [message["texts"] for message in data["messages"]] == [
@@ -83,7 +83,6 @@ def test_a_session_is_shown_as_it_came_and_as_it_was_sent(
     assert shown_texts(data) == ["What is in the logs?", "", results[0], "", results[1]]
     (step,) = data["steps"]
     assert step["tokens"] < data["tokens"]
-    assert session["tokens_after"] >= step["tokens"], "which is what the table adds up"
 
 
 def test_after_a_restart_the_originals_are_those_of_the_client(
@@ -117,7 +116,7 @@ def test_what_was_folded_anew_is_shown_with_what_it_stands_for(
     assert len(data["messages"]) == 23
     (step,) = data["steps"]
     assert step["count"] == len(upstream.requests[-1].messages)
-    assert any(row["a"] == "excerpted" for row in step["rows"])
+    assert any(row["a"] in ("excerpted", "digested") for row in step["rows"])
 
 
 def test_an_exchange_about_originals_is_part_of_it(
@@ -127,11 +126,12 @@ def test_an_exchange_about_originals_is_part_of_it(
         agent = Agent(proxy.url)
         agent.lines = LINES
         agent.turn()
+        agent.lines = 40
         upstream.script.extend([ask_for_original(), Say("It is the log.")])
         agent.turn()
         agent.turn()
         data = data_of(session_page(proxy))
-    assert len(data["messages"]) == len(upstream.requests[-1].messages) == 7
+    assert len(data["messages"]) == 7
     assert "retrieve_original" in json.dumps([message["calls"] for message in data["messages"]])
 
 

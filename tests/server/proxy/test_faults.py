@@ -118,6 +118,8 @@ def test_a_worker_that_dies_over_a_request_changes_nothing_that_was_sent(
         assert answer.result(FOR_EVER).status_code == 200
         assert proxy.stats.faults["worker lost"] == 1
         agent.turn()
+        while proxy.stats.totals.answered < 5:  # counted after the answer has gone out
+            time.sleep(0.01)
         assert proxy.stats.totals.folded == 4, "all but the first, which has nothing to fold"
     upstream.check_prefixes()
     hit, after = (request.messages for request in upstream.requests[3:])
@@ -129,10 +131,10 @@ def test_a_worker_that_dies_over_a_request_changes_nothing_that_was_sent(
 def test_a_killed_proxy_goes_on_where_it_was(upstream: ScriptedUpstream, tmp_path: Path) -> None:
     store = tmp_path / "originals.db"
     agent = Agent("")
-    agent.lines = 250
     options = ("--token-budget", "16000")
     with serving(upstream.url, store, *options) as (process, agent.url):
-        for _ in range(3):
+        for lines in (800, 40, 40):
+            agent.lines = lines
             assert agent.turn().status_code == 200
         process.kill()
     upstream.script.extend([Say("on"), ask_for_original("So."), Say("It is the log.")])
@@ -141,13 +143,18 @@ def test_a_killed_proxy_goes_on_where_it_was(upstream: ScriptedUpstream, tmp_pat
         assert agent.turn().status_code == 200
         process.send_signal(signal.SIGTERM)
         assert process.stderr is not None
-        last = process.stderr.read().splitlines()[-1]
+        first, *others = process.stderr.read().splitlines()[-4:]
         assert process.wait() == 0
     upstream.check_prefixes()
     (original,) = results_of(upstream.requests[-1])
-    assert log_of(250, 1).splitlines()[0] in original
-    assert last.startswith("refold: 2 requests · ")
-    assert "%) · $" in last
+    assert log_of(800, 1).splitlines()[0] in original
+    assert first.startswith("refold: 2 requests · 0 folds · $")
+    assert "instead of $" in first
+    assert [line.split(":")[0].strip() for line in others] == [
+        "tokens",
+        "cold cache",
+        "not touched",
+    ]
 
 
 def test_what_is_refused_is_sent_as_it_came(upstream: ScriptedUpstream, tmp_path: Path) -> None:

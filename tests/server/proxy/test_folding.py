@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import time
 from itertools import pairwise
@@ -13,9 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from refold import open_store, uncompress
+from refold.messages.cache_marks import with_marks, without_marks
 from refold.server.proxy.answering import EventSplitter
 from refold.server.proxy.folding import Folder
-from refold.server.proxy.request import Folded, Job, with_marks, without_marks
+from refold.server.proxy.request import Folded, Job
 from refold.server.proxy.settings import Settings
 from refold.stores.scope import ScopedStore
 from tests.patience import FOR_EVER
@@ -23,13 +25,15 @@ from tests.server.proxy.agents import Agent
 
 
 def folder_in(path: Path, **given: Any) -> Folder:
-    return Folder(Settings(**{"store": str(path / "s.db"), **given}), time.monotonic)
+    return Folder(Settings(**{"store": str(path / "s.db"), **given}), time.time)
 
 
 def fold(folder: Folder, agent: Agent, *, late: bool = False) -> tuple[Folded, list[Any]]:
     body = json.dumps(agent.body).encode()
-    deadline = time.monotonic() + (-1 if late else FOR_EVER)
-    folded = folder.fold(Job("anthropic", "/v1/messages", "tenant", "s-1", body, deadline))
+    deadline = time.time() + (-1 if late else FOR_EVER)
+    folded = asyncio.run(
+        folder.fold(Job("anthropic", "/v1/messages", "tenant", "s-1", body, deadline))
+    )
     sent = json.loads(body if folded.body is None else folded.body)
     return folded, sent["messages"]
 

@@ -55,14 +55,15 @@ def test_gemini_gets_originals(upstream: ScriptedUpstream, proxy: Proxy, is_stre
         contents.append({"role": "model", "parts": parts})
         return parts
 
-    ask()
-    result = {"name": "read_log", "response": {"result": log_of(LINES)}}
+    (called,) = (part["functionCall"] for part in ask())
+    result = {**called, "response": {"result": log_of(2 * LINES)}}
+    result.pop("args")
     contents.append({"role": "user", "parts": [{"functionResponse": result}]})
     assert [part["text"] for part in ask()] == ["So.", "It is the log."]
     contents.append({"role": "user", "parts": [{"text": "Sure?"}]})
     ask()
     upstream.check_prefixes()
-    assert log_of(LINES).splitlines()[7] in json.dumps(upstream.requests[-1].messages[4])
+    assert log_of(2 * LINES).splitlines()[7] in json.dumps(upstream.requests[-1].messages[4])
     assert until(lambda: proxy.stats.totals.retrievals == 1)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -13,16 +14,15 @@ from refold.stores.memory import MemoryStore
 
 
 class Watched:
-    """A store that notes what is put, and can be full."""
+    """A store that notes what is put, and refuses what is bad."""
 
     def __init__(self) -> None:
         self.inner = MemoryStore()
         self.puts: list[list[str]] = []
-        self.is_full = False
 
     def put(self, entries: Mapping[str, Any]) -> None:
-        if self.is_full:
-            raise StoreError("full")
+        if "bad" in entries:
+            raise StoreError("this cannot be stored")
         self.puts.append(sorted(entries))
         self.inner.put(entries)
 
@@ -33,12 +33,13 @@ class Watched:
 def test_several_puts_are_one_and_are_found_before() -> None:
     watched = Watched()
     store = JoinedStore(watched)
-    with store.joined():
+    with store.joined() as entries:
         store.put({"a": [1]})
         store.put({"b": 2, "a": "later"})
-        assert watched.puts == []
         assert store.get(["a", "b", "c"]) == {"a": [1], "b": 2}
         store.get(["a"])["a"].append("mine")
+    assert watched.puts == []
+    asyncio.run(store.write(entries))
     assert watched.puts == [["a", "b"]]
     assert store.get(["a", "b"]) == {"a": [1], "b": 2}
 
@@ -60,16 +61,29 @@ def test_who_was_there_first_is_found() -> None:
         assert store.get(["a"]) == {"a": "theirs"}
 
 
-def test_nothing_is_written_when_something_goes_wrong() -> None:
+def test_what_several_requests_write_is_written_together() -> None:
     watched = Watched()
     store = JoinedStore(watched)
-    with pytest.raises(ZeroDivisionError), store.joined():
-        store.put({"a": 1 // len(watched.puts)})
-    assert store.get(["a"]) == {}
-    watched.is_full = True
-    with pytest.raises(StoreError), store.joined():
-        store.put({"a": 1})
-    watched.is_full = False
-    with store.joined():
-        store.put({"a": 1})
-    assert watched.puts == [["a"]], "a put that failed is made again"
+
+    async def write() -> None:
+        await asyncio.gather(*(store.write({"a": n, f"b{n}": n}) for n in range(5)))
+
+    asyncio.run(write())
+    assert store.get(["a", "b4"]) == {"a": 0, "b4": 4}, "the first value of a key stays"
+    assert len(watched.puts) <= 2
+
+
+def test_what_cannot_be_written_harms_nothing_else() -> None:
+    watched = Watched()
+    store = JoinedStore(watched)
+
+    async def write() -> list[BaseException | None]:
+        entries = [{"a": 1}, {"bad": 1}, {"b": 1}]
+        return await asyncio.gather(*map(store.write, entries), return_exceptions=True)
+
+    first, second, third = asyncio.run(write())
+    assert (first, third) == (None, None)
+    assert isinstance(second, StoreError)
+    assert store.get(["a", "b", "bad"]) == {"a": 1, "b": 1}
+    with pytest.raises(StoreError):
+        asyncio.run(store.write({"bad": 2}))

@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from refold.errors import StoreError
+from refold.messages.cache_marks import without_marks
 from refold.server.proxy.ledger import Ledger, Sent
-from refold.server.proxy.request import Folded, Job, Records, Request, without_marks
+from refold.server.proxy.request import Folded, Job, Known, Records, Request
 from refold.server.proxy.settings import Settings
 from refold.stores import SqliteStore
 from refold.stores.scope import ScopedStore
@@ -59,19 +60,21 @@ def settings(tmp_path: Path) -> Settings:
     return Settings(store=str(tmp_path / "originals.db"))
 
 
-def enter(
-    settings: Settings,
-    messages: list[Any],
-    forms: dict[str, Any],
-    *,
-    is_offered: bool = False,
-    folded: list[Any] | None = None,
-) -> None:
-    """Record a request as a worker does before it goes out."""
-    request = Request(job(messages))
-    sent = Sent(forms=forms, saved=5, is_offered=is_offered, folded=folded)
+def enter(settings: Settings, messages: list[Any], sent: list[Any], *, first: int = 0) -> None:
+    """Record a request as a worker does before it goes out: from message *first* of its view on.
+
+    What is in *sent* is a message, or one that stands for so many of the client's.
+    """
+    request, rows, end = Request(job(messages), settings), list[Any](), first
+    for one in sent:
+        wire, length = one if isinstance(one, tuple) else (one, 1)
+        is_given = length == 1 and wire == request.messages[end]
+        rows.append([end, end + length, 1, None if is_given else wire, False, ""])
+        end += length
+    trace = {"view": {"items": rows, "covered": end}}
+    record = Sent(first=first, trace=trace, saved=5, saved_by_folds=0, is_offered=True)
     with SqliteStore(settings.store) as store:
-        Ledger(ScopedStore(store, "t")).enter(request.about.beginning, sent)
+        Ledger(ScopedStore(store, "t")).enter(request.about.beginning, record)
 
 
 def recall(settings: Settings, one: Job) -> Folded | None:
@@ -86,7 +89,7 @@ def sent_for(settings: Settings, messages: list[Any]) -> Any:
 
 
 def test_the_past_is_as_it_was_sent_and_marks_are_where_they_are_now(settings: Settings) -> None:
-    enter(settings, [ASK, block("long", **MARK)], {"1": SHORT}, is_offered=True)
+    enter(settings, [ASK, block("long", **MARK)], [ASK, SHORT])
     later = job([ASK, block("long", **MARK), SAID, NEW])
     known = recall(settings, later)
     assert known is not None
@@ -94,7 +97,7 @@ def test_the_past_is_as_it_was_sent_and_marks_are_where_they_are_now(settings: S
     body = json.loads(known.body)
     assert body["messages"] == [ASK, block("short", **MARK), SAID, NEW]
     assert [tool["name"] for tool in body["tools"]] == ["read", "retrieve_original"]
-    assert known.beginning == Request(later).about.beginning
+    assert known.beginning == Request(later, settings).about.beginning
     assert known.saved_before == 5
     assert not known.is_recorded
     again = recall(settings, job([ASK, block("long", **MARK)]))
@@ -103,24 +106,34 @@ def test_the_past_is_as_it_was_sent_and_marks_are_where_they_are_now(settings: S
 
 
 def test_a_beginning_that_was_folded_anew_is_sent_so(settings: Settings) -> None:
-    enter(settings, [ASK, LONG], {"1": SHORT})
-    enter(settings, [ASK, LONG, SAID, LONG], {}, folded=[ASK, SAID])
-    enter(settings, [ASK, LONG, SAID, LONG, SAID, LONG], {"5": SHORT})
+    enter(settings, [ASK, LONG], [ASK, SHORT])
+    enter(settings, [ASK, LONG, SAID, LONG], [ASK, (SAID, 3)])
+    three = Request(job([ASK, LONG, SAID, LONG, SAID, LONG]), settings)
+    rows = [[4, 5, 1, None, False, ""], [5, 6, 1, SHORT, False, ""]]
+    record = Sent(
+        first=2,
+        trace={"view": {"items": rows, "covered": 6}},
+        saved=5,
+        saved_by_folds=0,
+        is_offered=False,
+    )
+    with SqliteStore(settings.store) as store:
+        Ledger(ScopedStore(store, "t")).enter(three.about.beginning, record)
     sent = sent_for(settings, [ASK, LONG, SAID, LONG, SAID, LONG, SAID, ASK])
     assert sent == [ASK, SAID, SAID, SHORT, SAID, ASK]
 
 
 def test_what_was_taken_back_went_as_it_came(settings: Settings) -> None:
-    enter(settings, [ASK, LONG], {"1": SHORT})
-    enter(settings, [ASK, LONG, SAID, LONG], {"3": SHORT})
+    enter(settings, [ASK, LONG], [ASK, SHORT])
+    enter(settings, [ASK, LONG, SAID, LONG], [SAID, SHORT], first=2)
     with SqliteStore(settings.store) as store:
-        name = Request(job([ASK, LONG, SAID, LONG])).about.beginning
+        name = Request(job([ASK, LONG, SAID, LONG]), settings).about.beginning
         Ledger(ScopedStore(store, "t")).take_back(name)
     assert sent_for(settings, [ASK, LONG, SAID, LONG, SAID]) == [ASK, SHORT, SAID, LONG, SAID]
 
 
 def test_other_conversations_are_none_of_its_business(settings: Settings) -> None:
-    enter(settings, [ASK, LONG], {"1": SHORT})
+    enter(settings, [ASK, LONG], [ASK, SHORT])
     for other in ([ASK, block("edited"), SAID], [block("other"), LONG]):
         assert sent_for(settings, other) == other
     later = job([ASK, LONG, SAID], tenant="other")
@@ -134,3 +147,27 @@ def test_a_store_that_cannot_be_read_says_so(settings: Settings) -> None:
     Path(settings.store).write_bytes(b"no database at all" * 1000)
     with pytest.raises(StoreError):
         recall(settings, job([ASK]))
+
+
+def test_what_is_known_is_not_read_again_and_makes_no_difference(settings: Settings) -> None:
+    messages = [ASK, block("long", **MARK), SAID, block("x"), SAID, NEW]
+    last: list[Known] = []
+    remembered: list[Known] = []
+    for end in (1, 2, 4, 6):
+        asked = job(messages[:end])
+        plain, again = (
+            Request(asked, settings),
+            Request(asked, settings, lambda _: remembered),
+        )
+        assert (again.messages, again.beginnings) == (plain.messages, plain.beginnings)
+        if last:
+            assert all(
+                new is old for new, old in zip(again.messages, last[0].messages, strict=False)
+            )
+        remembered[:] = last = [again.known()]
+        messages = without_marks(messages[:end]) + messages[end:]
+    branch = [*messages[:2], block("other"), *messages[3:]]
+    other = Request(job(branch), settings, lambda _: [*last, Known()])
+    assert other.beginnings == Request(job(branch), settings).beginnings
+    assert other.beginnings[:2] == list(last[0].beginnings[:2])
+    assert other.beginnings[2] != last[0].beginnings[2]

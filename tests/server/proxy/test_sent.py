@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import signal
@@ -14,9 +15,10 @@ from typing import Any
 import httpx2
 import pytest
 
+from refold.messages.cache_marks import without_marks
 from refold.server.proxy.folding import Folder
 from refold.server.proxy.proxy import Proxy
-from refold.server.proxy.request import Job, without_marks
+from refold.server.proxy.request import Job
 from refold.server.proxy.settings import Settings
 from tests.patience import FOR_EVER
 from tests.server.proxy.agents import Agent
@@ -114,7 +116,7 @@ def test_rounds_are_on_record_before_the_answer_ends(
     """A client may ask on as soon as it has all of it, while its connection is still open."""
     with proxy_for(upstream, tmp_path, token_budget=16_000) as proxy:
         agent = Agent(proxy.url)
-        agent.lines = 250
+        agent.lines = 800
         agent.grow()
         upstream.script.extend([ask_for_original("So."), Say("It is the log.")])
         url, seen = f"{proxy.url}/v1/messages", b""
@@ -135,7 +137,7 @@ def test_rounds_are_on_record_before_the_answer_ends(
 class Talker:
     """Asks a folder directly, as its proxy does, and notes what is sent."""
 
-    def __init__(self, folder: Path, budget: int | None = None) -> None:
+    def __init__(self, folder: Path, budget: int | str = "auto") -> None:
         self.settings = Settings(store=str(folder / "originals.db"), token_budget=budget)
         self.folder = Folder(self.settings, lambda: 0.0)
         self.messages: list[Any] = [{"role": "user", "content": "What is in the logs?"}]
@@ -147,8 +149,8 @@ class Talker:
     def ask(self, messages: list[Any] | None = None) -> list[Any]:
         asked = self.messages if messages is None else messages
         body = json.dumps({"model": "gpt-5", "messages": asked, "tools": [{"name": "x"}]}).encode()
-        job = Job("openai-chat", "/v1/chat/completions", "t", "", body, 1.0)
-        folded = self.folder.fold(job)
+        job = Job("openai-chat", "/v1/chat/completions", "t", "", body, FOR_EVER)
+        folded = asyncio.run(self.folder.fold(job))
         self.refolds += folded.is_refolded
         sent: list[Any] = json.loads(folded.body or body)["messages"]
         return sent
@@ -188,21 +190,21 @@ def test_marks_that_move_on_make_no_difference(tmp_path: Path, is_marked_from: i
     assert before[2] != talker.messages[2]
 
 
-def test_a_restart_is_no_reason_to_fold_anew(tmp_path: Path) -> None:
-    """And what a beginning was folded into is sent again."""
-    told, restarted = Talker(tmp_path / "a", 6_000), Talker(tmp_path / "b", 6_000)
+@pytest.mark.parametrize("budget", ["auto", 6_000])
+def test_a_conversation_goes_on_after_a_restart_as_if_there_was_none(
+    tmp_path: Path, budget: int | str
+) -> None:
+    """To the byte, folds included: what results looked like when they came, and both bills."""
+    told, restarted = (Talker(tmp_path / name, budget) for name in "ab")
     for talker in (told, restarted):
         Path(talker.settings.store).parent.mkdir()
-    before: list[Any] = []
-    for _ in range(30):
-        told.grow(30)
-        told.ask()
-        restarted.grow(30)
-        restarted.restart()
-        refolds = restarted.refolds
+    for turn in range(40):
+        for talker in (told, restarted):
+            talker.grow((200 if budget == "auto" else 30) + 7 * (turn % 9))
+        if turn % 2:
+            restarted.restart()
         sent = restarted.ask()
+        assert sent == told.ask()
         restarted.restart()
         assert restarted.ask() == sent, "the same request once more"
-        assert sent[: len(before)] == before or restarted.refolds > refolds
-        before = sent
     assert restarted.refolds == told.refolds > 1

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, TypeGuard
 
 from refold.errors import MessageError
+from refold.lazy import regex
 from refold.messages.message import Call, Media, MediaKind, Message, Part, ToolResult
 from refold.messages.wire import CLASS_KEY, Path, spot
 from refold.notation.recognize import is_digest
@@ -24,7 +24,7 @@ _ANSWERS: Final = {
     "output": "output",
 }
 """Where an answer of an API has what was said."""
-_NOTE: Final = re.compile(
+_NOTE: Final = regex(
     r"\s*+(?:<(?:system-reminder|local-command|command-(?:name|message|args)|bash-(?:input|stdout"
     r"|stderr)|user-prompt-submit-hook|environment_context|user_instructions|turn_aborted|env\b)"
     r"|Caveat: The messages below|\[Request interrupted|/[a-z][\w-]{1,30}\s*+\Z"
@@ -33,7 +33,7 @@ _NOTE: Final = re.compile(
     r"|This session is being continued from)"
 )
 """How the notes begin that coding agents and chat programs put into the user's mouth."""
-_COMMAND_ARGUMENTS: Final = re.compile(r"<command-args>\s*+[^\s<]")
+_COMMAND_ARGUMENTS: Final = regex(r"<command-args>\s*+[^\s<]")
 """What a person gave a command of their own is theirs."""
 CONVERSATION_KEYS: Final = ("messages", "contents", "input")
 """Under which of these a request has its conversation: `contents` is Gemini's, `input` that of the

@@ -11,7 +11,7 @@ import base64
 import dataclasses
 import sys
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from datetime import datetime
 from enum import Enum
 from importlib import import_module
@@ -52,7 +52,12 @@ class Objects:
         return other
 
     def read(self, messages: Any) -> Any:
-        """Return *messages* as data; the very list if there is no object among them."""
+        """Return *messages* as data; the very list if there is no object among them.
+
+        A generator is read to its end.
+        """
+        if isinstance(messages, Iterator):
+            messages = list(messages)
         if isinstance(messages, str | bytes | Mapping) or not isinstance(messages, Sequence):
             return messages  # reading reports what is wrong
         if not any(map(_may_hold_objects, messages)):

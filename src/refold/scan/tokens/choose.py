@@ -5,14 +5,15 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from refold.lazy import regex
 from refold.scan.tokens.counter import TokenCounter
 from refold.scan.tokens.estimate import estimate_tokens
 from refold.scan.tokens.exact import ExactCounter
 
 _FAMILIES: Final[tuple[tuple[re.Pattern[str], str], ...]] = (
-    (re.compile(r"gpt-(?:4o|4\.\d|5|[6-9])|chatgpt-4o|gpt-oss|o[1-9](?:$|-)|codex"), "o200k_base"),
+    (regex(r"gpt-(?:4o|4\.\d|5|[6-9])|chatgpt-4o|gpt-oss|o[1-9](?:$|-)|codex"), "o200k_base"),
     (
-        re.compile(r"gpt-(?:4|3\.5)|gpt-35|text-embedding-(?:3|ada-002)|(?:davinci|babbage)-002"),
+        regex(r"gpt-(?:4|3\.5)|gpt-35|text-embedding-(?:3|ada-002)|(?:davinci|babbage)-002"),
         "cl100k_base",
     ),
 )

@@ -2,9 +2,8 @@
 
 Tokenizers cut at the borders between letters, digits, signs and white space, and cut long runs
 further. So every byte gets a class, and every pair of neighbours a weight; characters beyond ASCII
-have a weight for their script besides. The weights are fitted to `o200k_base` on recorded
-conversations and generated texts by `bench/estimator.py --fit`, which prints these very numbers
-where it has the recordings; without them it prints the error on texts that were not fitted to.
+have a weight for their script besides. The weights were fitted to `o200k_base` by least squares, on
+recorded conversations and generated texts; `bench/estimator.py` prints the error on other texts.
 """
 
 from __future__ import annotations

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import lzma
 from functools import lru_cache
-from importlib.resources import files
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Final
 
-from refold.scan.view import encodable
+from refold.scan.truncate import encodable
+from refold.shipped import read_shipped
 
 if TYPE_CHECKING:
     import tiktoken
@@ -66,7 +66,7 @@ def _load(name: str) -> tiktoken.Encoding:
 
 def _read_ranks(name: str) -> dict[bytes, int]:
     """Read a vocabulary: the lengths of all tokens in order of rank, then the tokens themselves."""
-    packed = files("refold.scan.tokens").joinpath(f"vocab/{name}.xz").read_bytes()
+    packed = read_shipped("refold.scan.tokens", f"vocab/{name}.xz")
     data = lzma.decompress(packed)
     count = _SIZES[name]
     edges = accumulate(data[:count], initial=count)

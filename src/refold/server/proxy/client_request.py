@@ -18,14 +18,20 @@ from refold.conversation.models import list_prices
 from refold.errors import JobError, StoreError, WorkerLostError, describe_kind
 from refold.server.proxy.answering import Answer, Meter
 from refold.server.proxy.apis.base import Api, RetrievalCall, Usage
-from refold.server.proxy.headers import for_upstream, session_of, tenant_of
-from refold.server.proxy.request import Folded, FoldMode, Job, Records
+from refold.server.proxy.headers import (
+    CONTROL_HEADER,
+    for_upstream,
+    is_flat,
+    session_of,
+    tenant_of,
+)
+from refold.server.proxy.request import Folded, Job, Records
 from refold.server.proxy.settings import Settings
-from refold.server.proxy.stats import Bill, Stats, Totals, bill
+from refold.server.proxy.stats import Exchange, Stats, Totals
 from refold.server.proxy.workers import NO_ANSWER, STORE_SECONDS, Operation, Workers
 
-_SPARE_SECONDS: Final = 0.05
-"""How long after its deadline a worker may take to report that it is late."""
+_SPARE: Final = 0.15
+"""The share of its time that a worker leaves for writing the request and for the way back."""
 _LATE: Final = "late"
 _FAILED: Final = "failed"
 _log: Final = logging.getLogger("refold.serve")
@@ -59,6 +65,7 @@ class ClientRequest:
         is_local = shared.settings.is_local
         self._tenant = tenant_of(request.headers, request.query.get("key", ""), is_local=is_local)
         self._client_session = session_of(request.headers)
+        self._is_flat = is_flat(request.headers)
         self._worker_key = self._tenant + self._client_session
         self.folded = Folded()
 
@@ -68,43 +75,48 @@ class ClientRequest:
         other.folded = Folded()
         return other
 
-    async def fold(
-        self, body: bytes, seconds: float, mode: FoldMode = FoldMode.REQUEST
-    ) -> bytes | None:
-        """Fold and count the request; return what to send, or `None` if that is what came.
+    async def fold(self, body: bytes, seconds: float, *, is_lossless: bool = False) -> bytes | None:
+        """Fold the request; return what to send, or `None` if that is what came.
 
-        What is new goes out as it came if folding fails or takes longer than *seconds*.
+        What is new goes out as it came if folding fails or takes longer than *seconds*. The client
+        may ask for less: `x-refold: off`, or `lossless`.
         """
-        self.folded = folded = await self._fold(body, seconds, mode)
+        wish = self.request.headers.get(CONTROL_HEADER, "on").lower()
+        if wish not in ("on", "off", "lossless"):
+            raise web.HTTPBadRequest(reason=f"{CONTROL_HEADER} must be on, off or lossless")
+        folded = Folded(why_not=f"{CONTROL_HEADER}: off")
+        if wish != "off":
+            folded = await self._fold(body, seconds, is_lossless or wish == "lossless")
+        self.folded, self._came = folded, len(body)
         name = f"{self._tenant[:6]}-{folded.conversation}" if folded.conversation else "other"
-        self._session = self._stats.session(name, self.api.name, folded.model, time.time())
+        now = time.time()
+        self._session = self._stats.session(name, self.api.name, folded.model)
+        self._idle_seconds = now - self._session.last_seen
+        self._session.last_seen = now
         self._session.owner = self._worker_key, self._tenant, folded.conversation
-        self._session.last = replace(folded, body=None)
-        for totals in self._totals:
-            totals.requests += 1
-            if not self.api.is_counting(self.url.raw_path):
-                totals.add_fold(folded)
+        self._session.last, self._session.figures = folded, Totals()
+        is_late = folded.is_late or folded.why_not in (_LATE, _FAILED)
+        self._add(Totals(requests=1, late=is_late))
         return folded.body
 
     def unfold(self) -> None:
-        """Undo the count of savings: the request went out unfolded."""
-        for totals in self._totals:
-            totals.take_back_fold(self.folded)
-        self.folded = Folded(model=self.folded.model)
+        """Note that the request went out as it came after all."""
+        self.folded = Folded(model=self.folded.model, why_not="the provider refused it folded")
+        self._session.last = self.folded
 
-    @property
-    def _totals(self) -> tuple[Totals, Totals]:
-        return self._stats.totals, self._session.totals
+    def _add(self, figures: Totals) -> None:
+        self._stats.totals.add(figures)
+        self._session.totals.add(figures)
 
-    async def _fold(self, body: bytes, seconds: float, mode: FoldMode) -> Folded:
+    async def _fold(self, body: bytes, seconds: float, is_lossless: bool) -> Folded:
         job = Job(
             api=self.api.name,
             path=self.url.raw_path,
             tenant=self._tenant,
             session=self._client_session,
             body=body,
-            deadline=time.monotonic() + seconds,
-            mode=mode,
+            deadline=time.time() + (1 - _SPARE) * seconds,
+            is_lossless=is_lossless,
         )
         folded = await self._attempt(job, seconds)
         return await self._recall(job, folded) if folded.why_not in (_LATE, _FAILED) else folded
@@ -121,13 +133,15 @@ class ClientRequest:
             return folded
         if not known.is_recorded and not self.api.is_counting(job.path):
             # The worker may still record another form, which nobody waits for.
-            self._taking_back = asyncio.create_task(self._enter("take_back", job))
+            self._taking_back = asyncio.create_task(
+                self._enter("take_back", job.tenant, known.opening, known.beginning)
+            )
         return replace(known, why_not=folded.why_not)
 
     async def _attempt(self, job: Job, seconds: float) -> Folded:
         started = time.perf_counter()
         try:
-            folded: Folded = await self._call("fold", job, seconds=seconds + _SPARE_SECONDS)
+            folded: Folded = await self._call("fold", job, seconds=seconds)
         except TimeoutError:
             self._stats.fault("fold late")
             return Folded(why_not=_LATE)
@@ -139,7 +153,7 @@ class ClientRequest:
             _log.error("not folded: %s", error)
             return Folded(why_not=_FAILED)
         self._stats.folding.add(time.perf_counter() - started)
-        if folded.why_not == _LATE:
+        if folded.why_not == _LATE or folded.is_late:
             self._stats.fault("fold late")
         elif folded.why_not and folded.body is not None:
             self._stats.fault("fold failed")
@@ -168,8 +182,7 @@ class ClientRequest:
 
     async def settle(self, answer: Answer) -> None:
         """Record what there is of an answer, also of one that was cut off, and count it."""
-        for totals in self._totals:
-            totals.retrievals += len(answer.rounds)
+        self._add(Totals(retrievals=len(answer.rounds)))
         if answer.rounds:
             await self.enter_rounds(answer)
         await self.charge(answer.meters)
@@ -187,23 +200,24 @@ class ClientRequest:
             self._stats.fault("not entered")
 
     async def charge(self, meters: Sequence[Meter]) -> None:
-        """Count the usage that the provider reports, round by round."""
+        """Count a request that was answered, with the usage of each round."""
         self.charge_usages([await meter.close() for meter in meters])
 
     def charge_usages(self, usages: Sequence[Usage]) -> None:
-        """Count usage that was read elsewhere."""
-        folded = self.folded
-        price = list_prices().find(folded.model)
-        saved = folded.tokens_before - folded.tokens_after
-        known = folded.tokens_known if folded.is_refolded else None
-        old = folded.saved_before
-        for usage in usages:
-            if not usage.prompt:
-                continue
-            cost: Bill | None = None
-            if price is not None:
-                now = max(0, saved - old)
-                cost = bill(price, usage, saved_before=old, saved_now=now, known=known)
-            for totals in self._totals:
-                totals.add_usage(usage, cost)
-            old, known = saved, None  # later rounds begin where this one ended
+        """Count a request whose usage was read elsewhere."""
+        if self.api.is_counting(self.url.raw_path):
+            return
+        folded, session = self.folded, self._session
+        exchange = Exchange(
+            folded=folded,
+            bytes_before=self._came,
+            bytes_after=self._came if folded.body is None else len(folded.body),
+            usages=usages,
+            price=None if self._is_flat else list_prices().find(folded.model),
+            last_prompt=session.last_prompt,
+            idle_seconds=self._idle_seconds,
+        )
+        figures = exchange.figures()
+        session.figures = figures
+        session.last_prompt = usages[0].prompt if usages else session.last_prompt
+        self._add(figures)

@@ -6,15 +6,18 @@ And its view may have fewer, once the beginning was folded anew.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from refold.conversation.session import Session
+from refold.errors import describe_kind
 from refold.notation.marks import is_lossless_mark
 from refold.server.proxy.apis.base import Api, Round, Wire
 from refold.server.proxy.ledger import Past, with_rounds
-from refold.server.proxy.request import Request
+from refold.server.proxy.request import Known
+from refold.server.proxy.rules import ToolRules
 from refold.tools.shapes import find_texts
 
 
@@ -22,7 +25,6 @@ class Snapshot(NamedTuple):
     """A conversation as it came and as it was sent."""
 
     before: list[Any]
-    """What came; what was folded anew before a restart, in the form in which it is sent."""
     after: list[Any]
     places: list[range]
     """For each message of *after*, which of *before* it stands for."""
@@ -36,95 +38,135 @@ class Conversation:
 
     name: str
     model: str
-    session: Session
+    session: Session[Any]
+    rules: ToolRules
+    past: Past
+    """What was on record of it."""
+    is_read: bool = False
+    """Whether the session has got what is on record."""
     length: int = 0
     """How many of the client's messages are in the session."""
     origins: list[int | None] = field(default_factory=list[int | None])
     """For each message so far, its place among the client's; `None` if it is none of them."""
-    base: tuple[int, int] = (0, 0)
-    """What was folded anew: so many messages at the start of the view stand for so many."""
     rounds: dict[int, Sequence[Round]] = field(default_factory=dict[int, Sequence[Round]])
     """Retrieval rounds, by the place of the client's last message before them."""
     is_offered: bool = False
     """Whether the retrieval tool is offered."""
-    is_off: bool = False
-    """Whether the provider has refused a folded request."""
-    saved_earlier: int = 0
-    """Tokens saved before this session started."""
     tokens_known: int = 0
     """Tokens of all messages so far, unfolded."""
-    sent: tuple[list[Any], int] = field(default_factory=lambda: ([], 0))
-    """What was sent last, and how many of the client's messages it stands for."""
-    given: Sequence[Any] = ()
-    """The client's messages of the last request; only where they may be shown."""
+    known: Known = field(default_factory=Known)
+    """The messages of the last request."""
+    sent: list[Any] = field(default_factory=list[Any])
+    """What was sent last."""
+    entered: str = ""
+    """The name of the last beginning that was recorded."""
+    recorded: int = 0
+    """How many messages of it are on record."""
+    folds: int = 0
+    """How often what was sent had been folded."""
+    saved_by_folds: int = 0
+    """Tokens that the last fold saved, and that stay saved."""
     beside: tuple[list[Any], int] = field(default_factory=lambda: ([], 0))
     """System prompt and tools of the last request, and their tokens."""
+    work: Future[Any] | None = None
+    """What is done beside the requests: reading the conversation, or folding the *fork*."""
+    fork: Session[Any] | None = None
+    error: str = ""
+    """Why it cannot be folded, if that has failed."""
 
     @property
     def saved(self) -> int:
         """Tokens saved by the last view."""
-        report = self.session.report
-        return self.saved_earlier + report.tokens_unfolded - report.tokens
+        return self.session.report.tokens_unfolded - self.session.report.tokens
 
-    def replay(self, api: Api, past: Past, messages: Sequence[Any]) -> None:
-        """Start from what was sent of *messages*, in the form in which it was sent."""
-        self.is_off, self.rounds = past.is_off, dict(past.rounds)
-        self.is_offered, self.saved_earlier = past.is_offered, past.saved
-        self.base = len(past.folded), past.start
-        self.origins = [None] * past.start
-        sent = past.sent(api, messages, past.known)
-        self.origins += (place for _, place in sent[len(past.folded) :])
-        view = [wire for wire, _ in sent]
-        self.session.extend(view)
-        self.session.note_sent()
-        self.sent, self.length = (view, past.known), past.known
+    def read(self, api: Api, messages: Sequence[Wire], end: int) -> None:
+        """Go on from what was sent of *messages*, as the conversation that sent it would.
+
+        The first *end* of them have been answered.
+        """
+        past = self.past
+        self.rounds, self.is_offered = dict(past.rounds), past.is_offered
+        if past.trace is not None:
+            pairs = past.joined(api, messages)
+            for message, place in pairs:
+                self.rules.note(message)
+                self.origins.append(place)
+            self.session.retrace([message for message, _ in pairs], past.trace)
+            self.sent, self.length = self.session.wires, past.known
+            self.recorded = len(self.sent)
+            self.folds = self.session.report.folds
+            self.saved_by_folds = min(past.saved_by_folds, self.saved)
+            self.tokens_known = self.session.report.tokens_unfolded
+        self.note_sent(api, messages[: max(end, past.came)])
+        self.is_read = True
+
+    def read_and_fold(
+        self,
+        api: Api,
+        messages: Sequence[Wire],
+        end: int,
+        budget: int | str | None,
+        *,
+        cold: bool | None,
+    ) -> None:
+        """Read a long conversation beside its first request; fold it if that is due by now."""
+        self.read(api, messages, end)
+        if self.length < len(messages) and self.session.is_due(budget, cold=cold):
+            self.session.fold()
+
+    def note_sent(self, api: Api, messages: Sequence[Any]) -> None:
+        """Note that all of *messages* went out, those that are not on record as they came."""
+        if len(messages) > self.length:
+            self.extend(api, messages)
+            self.session.note_sent()
+            self.sent, self.length = self.session.wires, len(messages)
 
     def extend(self, api: Api, messages: Sequence[Any]) -> None:
         """Append the new *messages*, with the retrieval rounds among them."""
         for message, place in with_rounds(api, self.rounds, messages, self.length):
             self.origins.append(place)
+            self.rules.note(message)
             self.session.append(message)
 
-    def origin_of(self, place: int) -> int | None:
-        """Return which of the client's messages is at a *place* of the view, if any."""
-        shown, stood_for = self.base
-        if place >= shown:
-            return self.origins[place - shown + stood_for]
-        if len(self.session) != len(self.origins):
-            return None  # the session was started from what had been folded
-        at = self.session.unchanged[place]
-        return None if at is None else self.origins[at]
+    def settle(self) -> list[Any] | None:
+        """Take over what was folded beside; return what to send if nothing came since."""
+        work, fork, view = self.work, self.fork, None
+        if work is None or fork is None or not work.done():
+            return None
+        self.work = self.fork = None
+        failure = work.exception()
+        if failure is not None:
+            self.error = describe_kind(failure)
+        elif len(fork) == len(self.session):
+            self.session, view = fork, work.result()
+        else:
+            self.session.take(fork)
+        return view
+
+    @property
+    def places(self) -> list[int | None]:
+        """For each message of the view, which of the client's it is, if it is one."""
+        ranges = self.session.places
+        return [self.origins[one.start] if len(one) == 1 else None for one in ranges]
 
     def snapshot(self, api: Api) -> Snapshot:
         """Return what came and what was sent, for people to see."""
-        shown, stood_for = self.base
-        is_restarted = len(self.session) != len(self.origins)
-        origins = [*[None] * shown, *self.origins[stood_for:]] if is_restarted else self.origins
-        before = [
-            message if origin is None or origin >= len(self.given) else self.given[origin]
-            for message, origin in zip(self.session.messages, origins, strict=True)
-        ]
         session = self.session
-        return Snapshot(before, session.wires, session.places, api.format, self.model)
+        return Snapshot(session.messages, session.wires, session.places, api.format, self.model)
 
-    def write(self, view: Sequence[Any], request: Request) -> list[Any]:
-        """Return the *view* with the client's own objects where they are sent as they came."""
-        origins = map(self.origin_of, range(len(view)))
-        return [
-            message if origin is None else request.marked(message, origin)
-            for message, origin in zip(view, origins, strict=True)
-        ]
 
-    def new_forms(self, view: Sequence[Any], messages: Sequence[Any]) -> dict[int, Wire]:
-        """Return the changed messages that are new in the *view*, by their place at the client."""
-        forms: dict[int, Wire] = {}
-        for place in range(len(view) - 1, self.base[0] - 1, -1):
-            origin = self.origin_of(place)
-            if origin is not None and origin < self.length:
-                break
-            if origin is not None and view[place] != messages[origin]:
-                forms[origin] = view[place]
-        return forms
+def answered(messages: Sequence[object]) -> int:
+    """Return how many messages there are up to the last one of the model."""
+    said = (place for place in range(len(messages), 0, -1) if _is_answer(messages[place - 1]))
+    return next(said, 0)
+
+
+def _is_answer(message: object) -> bool:
+    """Return whether a message is the model's."""
+    if not isinstance(message, Mapping):
+        return False
+    is_said = message.get("role") in ("assistant", "model")
+    return is_said or str(message.get("type", "")).endswith("_call")
 
 
 def is_cut(given: Wire, form: Wire) -> bool:

@@ -14,6 +14,8 @@ from multidict import CIMultiDict, CIMultiDictProxy
 from refold.server.proxy.settings import Settings
 
 TOKEN_HEADER: Final = "x-refold-token"
+CONTROL_HEADER: Final = "x-refold"
+"""How a request may be folded: `on`, `off`, or `lossless`."""
 _HOP_BY_HOP: Final = frozenset(
     (
         "connection",
@@ -27,7 +29,13 @@ _HOP_BY_HOP: Final = frozenset(
         "upgrade",
     )
 )
-_OF_REQUEST: Final = _HOP_BY_HOP | {"host", "content-length", "expect", TOKEN_HEADER}
+_OF_REQUEST: Final = _HOP_BY_HOP | {
+    "host",
+    "content-length",
+    "expect",
+    TOKEN_HEADER,
+    CONTROL_HEADER,
+}
 _KEYS: Final = ("authorization", "x-api-key", "x-goog-api-key", "api-key")
 _ROTATING: Final = ("Bearer sk-ant-oat", "Bearer eyJ")
 """Prefixes of short-lived tokens: they do not identify a client for long."""
@@ -70,6 +78,11 @@ def tenant_of(headers: CIMultiDictProxy[str], key: str, *, is_local: bool) -> st
     if is_local and found.startswith(_ROTATING):
         return "local"
     return blake2b(found.encode(), digest_size=16, person=b"refold tenant").hexdigest()
+
+
+def is_flat(headers: CIMultiDictProxy[str]) -> bool:
+    """Return whether a request is paid by a subscription, not by its tokens."""
+    return headers.get("authorization", "").startswith(_ROTATING)
 
 
 def session_of(headers: CIMultiDictProxy[str]) -> str:

@@ -1,23 +1,25 @@
 """The record of what was sent, in the store: so the same bytes are sent again after a restart.
 
-A request is recorded, before it goes out, under the name of the beginning that it is: with the form
-of each new message that went out in another one, or with all that its beginning was folded into.
-Any process that finds the same beginning later finds the same forms. What was sent as it came is
-not recorded: a message that a model has answered, and of which there is no record, was sent as it
-is. A store keeps the first value that is put under a key, so what went out as it came because a
-record was late gets a mark of its own.
+A request is recorded, before it goes out, under the name of the beginning that it is: with what is
+new in its view, and the figures by which its session goes on. Any process that finds the same
+beginning later goes on from there as if it had been there all the time. A message that a model has
+answered, and of which there is no record, was sent as it is. A store keeps the first value that is
+put under a key, so what went out as it came because a record was late gets a mark of its own.
 """
 
 from __future__ import annotations
 
+import asyncio
 import json
+import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from itertools import pairwise
 from typing import Any, Final, TypedDict
 
+from refold.errors import StoreError
 from refold.messages.wire import clone
 from refold.server.proxy.apis.base import Api, Round, Wire
 from refold.stores.base import Store
@@ -28,6 +30,7 @@ _ROUNDS: Final = "proxy:rounds:"
 _OFF: Final = "proxy:off:"
 _ALIAS: Final = "proxy:alias:"
 _KINDS: Final = (_SENT, _CAME, _ROUNDS, _OFF)
+_spell: Final = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
 _MOST_KNOWN: Final = 100_000
 """How many written keys are remembered; beyond that, all are forgotten at once."""
 
@@ -35,42 +38,64 @@ _MOST_KNOWN: Final = 100_000
 class Sent(TypedDict):
     """How one request was sent."""
 
-    forms: dict[str, Wire]
-    """New messages that went out in another form, by place."""
+    first: int
+    """From which message of the view on it is new."""
+    trace: dict[str, Any]
+    """The trace of the session from there on."""
     saved: int
-    """The tokens that this saved."""
+    """The tokens that the whole view saves."""
+    saved_by_folds: int
+    """How many of these its last fold saved."""
     is_offered: bool
-    """Whether the retrieval tool is offered from here on."""
-    folded: list[Wire] | None
-    """If the beginning was folded anew: all that was sent."""
+    """Whether the retrieval tool is offered."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Past:
     """All that is on record of a conversation."""
 
-    folded: Sequence[Wire] = ()
-    """What its beginning was folded into."""
-    start: int = 0
-    """How many messages that stands for."""
-    forms: Mapping[int, Wire] = field(default_factory=dict[int, Wire])
-    """Later messages that went out in another form, by place."""
     known: int = 0
-    """How many messages the last request on record had."""
+    """How many of the client's messages are in the last view on record."""
+    trace: Mapping[str, Any] | None = None
+    """The trace of that view."""
+    came: int = 0
+    """How many messages are known to have gone out, those after the view as they came."""
     saved: int = 0
-    """Tokens saved by all that."""
+    """Tokens that the view saves."""
+    saved_by_folds: int = 0
     rounds: Mapping[int, Sequence[Round]] = field(default_factory=dict[int, Sequence[Round]])
     """Retrieval rounds, by the last message before the answer that they are part of."""
     is_offered: bool = False
-    """Whether the retrieval tool was offered from the beginning."""
+    """Whether the retrieval tool was offered."""
     is_off: bool = False
     """Whether the provider refused a folded request, which turns folding off."""
 
-    def sent(self, api: Api, messages: Sequence[Wire], end: int) -> list[tuple[Wire, int | None]]:
-        """Return the first *end* messages as they were sent, each with its place at the client."""
-        forms = [self.forms.get(at, message) for at, message in enumerate(messages[:end])]
-        folded = [(wire, None) for wire in self.folded]
-        return [*folded, *with_rounds(api, self.rounds, forms, self.start)]
+    def joined(self, api: Api, messages: Sequence[Wire]) -> list[tuple[Wire, int | None]]:
+        """Return the *messages* that are in view, with rounds, each with its place at the client.
+
+        `StoreError` if they are not those that were recorded.
+        """
+        pairs = list(with_rounds(api, self.rounds, messages[: self.known], 0))
+        if self.trace is not None and self.trace["view"]["covered"] != len(pairs):
+            raise StoreError("what was sent is not on record as a whole")
+        return pairs
+
+    def sent(self, api: Api, messages: Sequence[Wire]) -> list[tuple[Wire, int | None]]:
+        """Return *messages* with their beginning as it was sent, each with its place if it has one.
+
+        What is not on record is as it came.
+        """
+        pairs = self.joined(api, messages)
+        rows = [] if self.trace is None else self.trace["view"]["items"]
+        shown = [_shown(row, pairs) for row in rows]
+        return [*shown, *with_rounds(api, self.rounds, messages, self.known)]
+
+
+def _shown(row: Sequence[Any], pairs: Sequence[tuple[Wire, int | None]]) -> tuple[Any, int | None]:
+    """Return the message of a view, and its place if it stands for one of the client's."""
+    first, end, _, changed, *_ = row
+    message, place = pairs[first]
+    return (message if changed is None else changed), place if end - first == 1 else None
 
 
 class Ledger:
@@ -91,17 +116,27 @@ class Ledger:
         records: dict[int, Sent] = {
             n: record for n, record in known[_SENT].items() if n not in known[_CAME]
         }
-        folded_at = max((n for n, record in records.items() if record["folded"]), default=-1)
-        later = [record for n, record in records.items() if n >= folded_at]
-        return Past(
-            folded=(records[folded_at]["folded"] or ()) if folded_at >= 0 else (),
-            start=folded_at + 1,
-            forms={int(at): wire for record in later for at, wire in record["forms"].items()},
-            known=max([*records, *known[_CAME]], default=-1) + 1,
-            saved=sum(record["saved"] for record in later),
+        rows: list[Any] = []
+        for _, record in sorted(records.items()):
+            if record["first"] > len(rows):
+                raise StoreError("what was sent is not on record as a whole")
+            rows[record["first"] :] = record["trace"]["view"]["items"]
+        past = Past(
             rounds={n: [Round(*r) for r in rounds] for n, rounds in known[_ROUNDS].items()},
-            is_offered=any(record["is_offered"] for record in records.values()),
             is_off=bool(known[_OFF]),
+            came=max(known[_CAME], default=-1) + 1,
+        )
+        if not records:
+            return past
+        last = max(records)
+        trace = records[last]["trace"]
+        return replace(
+            past,
+            known=last + 1,
+            trace={**trace, "view": {**trace["view"], "items": rows}},
+            saved=records[last]["saved"],
+            saved_by_folds=records[last]["saved_by_folds"],
+            is_offered=records[last]["is_offered"],
         )
 
     def enter(self, beginning: str, sent: Sent) -> None:
@@ -147,60 +182,102 @@ def with_rounds(
             yield message, places.get(id(message))
 
 
-def name_beginnings(messages: Iterable[object]) -> list[str]:
-    """Return a name for each beginning of *messages*: equal beginnings, equal names."""
-    running = blake2b(digest_size=16)
+def name_beginnings(messages: Iterable[object], before: str = "") -> list[str]:
+    """Return a name for each beginning of *messages*: equal beginnings, equal names.
+
+    *before* is the name of what stands before them.
+    """
     names: list[str] = []
     for message in messages:
-        running.update(json.dumps(message, sort_keys=True, separators=(",", ":")).encode())
-        running.update(b"\n")
-        names.append(running.hexdigest())
+        before = blake2b((before + _spell(message)).encode(), digest_size=16).hexdigest()
+        names.append(before)
     return names
 
 
 class JoinedStore:
-    """Joins several puts into one; for a single thread, as in a worker.
+    """Joins the puts of a request, and those of several requests, into one.
 
-    What this process has put is not put again: a view is put with every request, and only its end
-    is new.
+    A put waits for the disk. So the worker goes on with other requests meanwhile, and what these
+    put is written together. What this process has put is not put again: a view is put with every
+    request, and only its end is new.
     """
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, reader: Store | None = None) -> None:
+        """*reader* is the same store, opened once more: reading need not wait for writing."""
         self._store = store
-        self._pending: dict[str, Any] | None = None
+        self._reader = reader or store
+        self._local = threading.local()
         self._known: set[str] = set()
+        self._waiting: list[tuple[dict[str, Any], asyncio.Future[None]]] = []
+        self._is_writing = False
 
     @contextmanager
-    def joined(self) -> Iterator[None]:
-        """Write at the end what is put inside the block; nothing if the block raises."""
-        self._pending = {}
+    def joined(self) -> Iterator[dict[str, Any]]:
+        """Hold back what this thread puts inside the block; yields it, for `write`."""
+        entries: dict[str, Any] = {}
+        self._local.entries = entries
         try:
-            yield
-            entries = self._pending
+            yield entries
         finally:
-            self._pending = None
-        if entries:
-            self._write(entries)
+            self._local.entries = None
+
+    async def write(self, entries: dict[str, Any]) -> None:
+        """Write what was held back; `StoreError` if that fails."""
+        if not entries:
+            return
+        done = asyncio.get_running_loop().create_future()
+        self._waiting.append((entries, done))
+        if not self._is_writing:
+            self._is_writing = True
+            self._writing = asyncio.create_task(self._write_all())
+        await done
+
+    async def _write_all(self) -> None:
+        while self._waiting:
+            parts, self._waiting = self._waiting, []
+            together: dict[str, Any] = {}
+            for entries, _ in reversed(parts):
+                together.update(entries)  # the first value of a key stays
+            try:
+                await asyncio.to_thread(self._put, together)
+            except StoreError as error:
+                if len(parts) == 1:
+                    parts[0][1].set_exception(error)
+                    continue
+                await self._write_each(parts)
+            for _, done in parts:
+                if not done.done():
+                    done.set_result(None)
+        self._is_writing = False
+
+    async def _write_each(self, parts: list[tuple[dict[str, Any], asyncio.Future[None]]]) -> None:
+        """Write what cannot be written together one by one: some of it may be at fault."""
+        for entries, done in parts:
+            try:
+                await asyncio.to_thread(self._put, entries)
+            except StoreError as error:
+                done.set_exception(error)
 
     def put(self, entries: Mapping[str, Any]) -> None:
         """Store every entry, now or at the end of the block; existing keys keep their values."""
         new = {key: value for key, value in entries.items() if key not in self._known}
-        if self._pending is None:
+        held = getattr(self._local, "entries", None)
+        if held is None:
             if new:
-                self._write(new)
+                self._put(new)
             return
         for key, value in new.items():
-            self._pending.setdefault(key, clone(value))
+            held.setdefault(key, clone(value))
 
     def get(self, keys: Iterable[str]) -> dict[str, Any]:
         """Return the values of *keys*, written or about to be."""
         wanted = list(keys)
-        found = self._store.get(wanted)
-        pending = self._pending or {}
-        own = {key: clone(pending[key]) for key in wanted if key in pending and key not in found}
+        found = self._reader.get(wanted)
+        held = getattr(self._local, "entries", None) or {}
+        own = {key: clone(held[key]) for key in wanted if key in held and key not in found}
         return {**found, **own}
 
-    def _write(self, entries: Mapping[str, Any]) -> None:
+    def _put(self, entries: Mapping[str, Any]) -> None:
         self._store.put(entries)
         if len(self._known) > _MOST_KNOWN:
             self._known.clear()

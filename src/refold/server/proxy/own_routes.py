@@ -14,6 +14,7 @@ from refold.errors import JobError, WorkerLostError
 from refold.server.proxy.client_request import Shared
 from refold.server.proxy.conversation import Snapshot
 from refold.server.proxy.headers import tenant_of
+from refold.server.proxy.stats import Totals
 from refold.server.proxy.workers import NO_ANSWER, STORE_SECONDS
 
 _PAGE: Final = {
@@ -34,6 +35,7 @@ _REPORT_POLICY: Final = {**_POLICY, "Content-Security-Policy": "frame-ancestors 
 """The report has its own policy in it, for its inline script and style."""
 _COMPRESS: Final = "/v1/compress"
 _RETRIEVE: Final = "/v1/retrieve/"
+_EXPLAIN: Final = "/v1/refold/"
 _SESSION: Final = "/session/"
 _READY_SECONDS: Final = 5.0
 """A worker that answers later counts as hanging."""
@@ -69,6 +71,13 @@ class OwnRoutes:
                 return await self._ready()
             if path.startswith(_SESSION):
                 return await self._session(path.removeprefix(_SESSION))
+            if path.startswith(_EXPLAIN):
+                known = self._stats.sessions.get(path.removeprefix(_EXPLAIN))
+                if known is None:
+                    names = list(reversed(self._stats.sessions))
+                    about = {"error": "there is no such session", "sessions": names}
+                    return web.json_response(about, status=404, headers=_POLICY)
+                return web.json_response(known.explain(), headers=_POLICY)
             if path.startswith(_RETRIEVE):
                 name = path.removeprefix(_RETRIEVE)
                 return await self._retrieve(request, name, parse_qs(query).get("query", [""])[0])
@@ -127,7 +136,7 @@ class OwnRoutes:
         if request.headers.get(_BYPASS, "").lower() == "true":
             return web.Response(body=body, content_type="application/json")
         try:
-            deadline = time.monotonic() + _COMPRESS_SECONDS
+            deadline = time.time() + _COMPRESS_SECONDS
             answer = await self._workers.call(
                 tenant, "compress", tenant, body, deadline, seconds=_COMPRESS_SECONDS
             )
@@ -137,10 +146,10 @@ class OwnRoutes:
         except (TimeoutError, WorkerLostError):
             self._stats.fault("fold late")
             return web.json_response({"error": "no worker has answered"}, status=503)
-        totals = self._stats.totals
-        totals.requests += 1
-        totals.tokens_before += answer["tokens_before"]
-        totals.tokens_after += answer["tokens_after"]
+        before, after = answer["tokens_before"], answer["tokens_after"]
+        figures = Totals(requests=1, answered=1, tokens_before=before, tokens_after=after)
+        figures.shorter = before - after
+        self._stats.totals.add(figures)
         return web.json_response(answer)
 
     async def read(self, request: web.BaseRequest) -> bytes:

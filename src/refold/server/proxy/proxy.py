@@ -13,6 +13,7 @@ import aiohttp
 from aiohttp import web
 from yarl import URL
 
+from refold.errors import ConfigError
 from refold.server.proxy.answering import Answer, Meter
 from refold.server.proxy.apis import find_api
 from refold.server.proxy.client_request import ClientRequest, Shared
@@ -21,7 +22,7 @@ from refold.server.proxy.listener import Listener, error_answer
 from refold.server.proxy.own_routes import OwnRoutes
 from refold.server.proxy.request import Records
 from refold.server.proxy.settings import Settings
-from refold.server.proxy.stats import Stats
+from refold.server.proxy.stats import Stats, summarize
 from refold.server.proxy.upstream import MAX_FIELD_BYTES, SocketRequests, Upstream, relay_socket
 from refold.server.proxy.workers import Workers
 
@@ -44,6 +45,7 @@ class Proxy:
         self._own = OwnRoutes(self._shared)
         self._runner: web.ServerRunner | None = None
         self.url = ""
+        self.reloading: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
         """Start the workers, and listen."""
@@ -62,6 +64,12 @@ class Proxy:
         await site.start()
         host, port = self._runner.addresses[0][:2]
         self.url = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+    async def reload(self, settings: Settings) -> None:
+        """Follow other settings from now on."""
+        self.settings = self._shared.records.settings = settings
+        await self.workers.reload(settings)
+        _log.warning("settings were read again")
 
     async def close(self) -> None:
         """Finish the answers under way, then stop the workers."""
@@ -147,7 +155,8 @@ class Proxy:
                 chunks = _metered(answer.content.iter_any(), meter)
                 return await self._relay(request.request, answer, chunks)
         finally:
-            await _to_the_end(request.charge([meter] if answer.status == 200 else []))
+            if answer.status == 200:
+                await _to_the_end(request.charge([meter]))
 
     async def _relay_rounds(
         self, request: ClientRequest, sent: bytes, response: aiohttp.ClientResponse
@@ -253,8 +262,13 @@ def _is_gone(request: web.BaseRequest) -> bool:
     return request.transport is None or request.transport.is_closing()
 
 
-async def serve(settings: Settings, announce: Callable[[str], None]) -> str:
-    """Serve until SIGTERM or SIGINT; *announce* the address, and return a summary in one line."""
+async def serve(
+    settings: Settings, announce: Callable[[str], None], again: Callable[[], Settings]
+) -> list[str]:
+    """Serve until SIGTERM or SIGINT; *announce* the address, and return a summary in four lines.
+
+    At SIGHUP the settings are read *again*; those that need a restart stay as they are.
+    """
     ended = asyncio.Event()
     loop = asyncio.get_running_loop()
     loop.set_exception_handler(
@@ -266,10 +280,21 @@ async def serve(settings: Settings, announce: Callable[[str], None]) -> str:
         except NotImplementedError:  # Windows: an interrupt ends the loop instead
             break
     proxy = Proxy(settings)
+
+    def reload() -> None:
+        try:
+            changed = settings.followed_by(again())
+        except ConfigError as error:
+            _log.error("settings stay as they were: %s", error)
+            return
+        proxy.reloading = asyncio.create_task(proxy.reload(changed))
+
+    if hasattr(signal, "SIGHUP"):
+        loop.add_signal_handler(signal.SIGHUP, reload)
     try:
         await proxy.start()
         announce(f"listening on {proxy.url}")
         await ended.wait()
     finally:
         await proxy.close()
-    return proxy.stats.summary()
+    return summarize(proxy.stats.to_dict())

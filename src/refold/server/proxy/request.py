@@ -4,37 +4,27 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from enum import Enum
 from hashlib import blake2b
 from operator import is_
 from typing import Any, Final, NamedTuple
 
 from refold.integrations.choices import CheckedChoices
+from refold.messages.cache_marks import MARK, with_marks, without_marks
 from refold.result import Thinking
 from refold.server.proxy.apis import api_called
 from refold.server.proxy.apis.base import Api, Wire
-from refold.server.proxy.ledger import Ledger, name_beginnings
+from refold.server.proxy.ledger import Ledger, Past, name_beginnings
 from refold.server.proxy.settings import Settings
 from refold.stores.base import Store
 from refold.stores.scope import ScopedStore
 
-_MARK: Final = "cache_control"
+_LONG_SECONDS: Final = 3_600
+"""How long a cache lasts whose mark says `1h`."""
 _RECALL_SECONDS: Final = 2.0
 """How long reading what was sent may take. Without it a request goes out as it came."""
-
-
-class FoldMode(Enum):
-    """How a request may be folded."""
-
-    REQUEST = "request"
-    """According to the settings."""
-    ROWS = "rows"
-    """As many messages come out as go in, and no tool is offered."""
-    LOSSLESS = "lossless"
-    """The same, and nothing is left out."""
 
 
 class Job(NamedTuple):
@@ -48,7 +38,8 @@ class Job(NamedTuple):
     body: bytes
     deadline: float
     """When the proxy stops waiting, on the clock of the worker."""
-    mode: FoldMode = FoldMode.REQUEST
+    is_lossless: bool = False
+    """Whether results are only respelled: as many messages come out as go in, and no tool."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,18 +52,29 @@ class Folded:
     """Its name within the tenant."""
     beginning: str = ""
     """The name of all its messages so far; see `name_beginnings`."""
+    opening: str = ""
+    """The name of it up to the first message that is no instruction: many share those."""
     model: str = ""
     has_tool: bool = False
     """Whether the retrieval tool is offered."""
     tokens_before: int = 0
-    """Tokens of the messages, unfolded."""
+    """Tokens of the request as it came: messages, system prompt and tools."""
     tokens_after: int = 0
+    """Tokens of it as it is sent."""
+    tokens_beside: int = 0
+    """Tokens of system prompt and tools, which are sent as they came."""
     saved_before: int = 0
     """Tokens that earlier requests saved, and that stay saved."""
+    saved_by_folds: int = 0
+    """Of the tokens saved, those that folds save, not shorter results."""
     tokens_known: int = 0
     """Tokens of the messages that were sent before, unfolded."""
     is_refolded: bool = False
     """Whether the beginning was folded anew, so that the provider's cache does not have it."""
+    why: str = ""
+    """Why a fold was due: `cold`, `paid` or `full`."""
+    is_late: bool = False
+    """Whether it went out before that was done; then the next one has it."""
     first_changed: int = 0
     """The first message that the provider has not seen at its place: its cache ends before it."""
     thinking: Thinking = "kept"
@@ -83,27 +85,61 @@ class Folded:
     """Why something was not folded, if that was an error."""
 
 
+class Known(NamedTuple):
+    """The messages of an earlier request: what is the same need not be read again."""
+
+    given: Sequence[Any] = ()
+    messages: Sequence[Any] = ()
+    """The same without cache marks."""
+    beginnings: Sequence[str] = ()
+
+
 class Request:
     """A parsed request."""
 
-    def __init__(self, job: Job) -> None:
+    def __init__(
+        self,
+        job: Job,
+        settings: Settings,
+        known: Callable[[str], Iterable[Known]] = lambda _opening: (),
+    ) -> None:
+        """*known* are earlier requests that begin with the message of a name."""
         self.api: Api = api_called(job.api)
         self.body: Any = json.loads(job.body)
+        self.is_changed = False
+        """Whether something beside the messages is not sent as it came."""
+        if settings.ttl and self.api.provider == "anthropic" and isinstance(self.body, dict):
+            self.is_changed = _extend_marks(self.body, settings.ttl)
+        self._remembers_long = self.is_changed or b'"1h"' in job.body
         found = self.body.get(self.api.key) if isinstance(self.body, dict) else None
         self.given: list[Any] = found if isinstance(found, list) else []
         is_marked = self.api.provider == "anthropic" or b"cache_control" in job.body
-        self.messages = without_marks(self.given) if is_marked else self.given
-        self.beginnings = name_beginnings(self.messages)
-        self.is_renamed = False
+        read = without_marks if is_marked else list
+        opening = name_beginnings(read(self.given[:1]))
+        best, same = Known(), list[Any]()
+        for one in known(opening[0]) if opening else ():
+            found = list(_same(self.given, one, read))
+            best, same = (one, found) if len(found) > len(same) else (best, same)
+        length = len(same)
+        self.messages = [*same, *read(self.given[length:])]
+        names = list(best.beginnings[:length])
+        self.beginnings = [*names, *name_beginnings(self.messages[length:], *names[-1:])]
         self.about = Folded()
         if self.given:
             name = job.session or self.body.get("prompt_cache_key") or self.beginnings[0]
-            known = f"{self.api.provider}:{name}".encode()
+            named = f"{self.api.provider}:{name}".encode()
             self.about = Folded(
-                conversation=blake2b(known, digest_size=8).hexdigest(),
+                conversation=blake2b(named, digest_size=8).hexdigest(),
                 beginning=self.beginnings[-1],
+                opening=self.beginnings[_first_said(self.messages)],
                 model=self.api.model_of(self.body, job.path) or "",
             )
+
+    def known(self) -> Known:
+        """Return what the next request need not read again."""
+        pairs = zip(self.given, self.messages, strict=True)
+        given = [plain if came == plain else came for came, plain in pairs]
+        return Known(given, self.messages, self.beginnings)
 
     def rename(self, ledger: Ledger) -> None:
         """Refer to the last round of the previous answer; the client only knows the first."""
@@ -111,22 +147,73 @@ class Request:
         known = ledger.provider_name(name) if name else ""
         if known != name:
             self.body = self.api.with_previous_id(self.body, known)
-            self.is_renamed = True
+            self.is_changed = True
 
-    def write(self, messages: Sequence[Any], *, has_tool: bool) -> bytes | None:
-        """Return the request with these *messages*; `None` if that is what came."""
+    def is_cold(self, idle_seconds: float | None) -> bool | None:
+        """Return whether the provider's cache has run out, if that is known from the request."""
+        if not self._remembers_long or idle_seconds is None:
+            return None
+        return idle_seconds > _LONG_SECONDS
+
+    def write(
+        self, view: Sequence[Any], places: Sequence[int | None], *, has_tool: bool
+    ) -> bytes | None:
+        """Return the request with a *view*, or `None` if that is what came.
+
+        *places* say which of its messages are the client's; these have its cache marks, and its own
+        objects where they are sent as they came.
+        """
+        messages = [
+            message if place is None else self._marked(message, place)
+            for message, place in zip(view, places, strict=True)
+        ]
         is_same = len(messages) == len(self.given) and all(map(is_, messages, self.given))
-        if is_same and not has_tool and not self.is_renamed:
+        if is_same and not has_tool and not self.is_changed:
             return None
         body = {**self.body, self.api.key: messages}
         return _dump(self.api.offer_retrieval(body) if has_tool else body)
 
-    def marked(self, message: Any, place: int) -> Any:
+    def _marked(self, message: Any, place: int) -> Any:
         """Return what is sent for the client's message at a *place*, with the cache marks there."""
         plain, given = self.messages[place], self.given[place]
         if message == plain:
             return given
-        return message if plain is given else with_marks(message, given)
+        return message if plain == given else with_marks(message, given)
+
+
+def _extend_marks(body: Wire, ttl: str) -> bool:
+    """Let the caches of a request last for *ttl* where its marks say nothing; tell if any did."""
+    messages = [m.get("content") for m in body.get("messages") or () if isinstance(m, dict)]
+    blocks = [
+        body,
+        *(
+            b
+            for part in [body.get("system"), body.get("tools"), *messages]
+            if isinstance(part, list)
+            for b in part
+        ),
+    ]
+    marks = [b.get(MARK) for b in blocks if isinstance(b, dict)]
+    short = [mark for mark in marks if isinstance(mark, dict) and "ttl" not in mark]
+    for mark in short:
+        mark["ttl"] = ttl
+    return bool(short)
+
+
+def _first_said(messages: Sequence[Any]) -> int:
+    """Return the place of the first message that is no instruction; 0 if all are."""
+    roles = (m.get("role") if isinstance(m, dict) else None for m in messages)
+    return next((n for n, role in enumerate(roles) if role not in ("system", "developer")), 0)
+
+
+def _same(
+    given: Sequence[Any], known: Known, read: Callable[[list[Any]], list[Any]]
+) -> Iterator[Any]:
+    """Yield the messages that are known, as far as those *given* are the same."""
+    for new, old, message in zip(given, known.given, known.messages, strict=False):
+        if new != old and read([new]) != [message]:
+            return
+        yield message
 
 
 def _dump(body: Wire) -> bytes:
@@ -135,59 +222,6 @@ def _dump(body: Wire) -> bytes:
         return text.encode()
     except UnicodeEncodeError:  # half of a surrogate pair, which only an escape can write
         return json.dumps(body, separators=(",", ":"), allow_nan=False).encode()
-
-
-def without_marks(messages: Sequence[Any]) -> list[Any]:
-    """Return *messages* without cache marks; those that have none are the same objects.
-
-    A client puts `cache_control` on the last blocks it sends, and on other ones next time. So
-    messages are compared and folded without it, and the marks are put back where they are now.
-    """
-    return [_without_marks(message) for message in messages]
-
-
-def _without_marks(message: Any) -> Any:
-    if not isinstance(message, dict):
-        return message
-    content = message.get("content")
-    if not isinstance(content, list):
-        return _unmark(message)
-    unmarked = [_unmark(block) for block in content]
-    is_same = all(new is old for new, old in zip(unmarked, content, strict=True))
-    plain = _plain(content if is_same else unmarked)
-    return _unmark(message) if plain is content else {**_unmark(message), "content": plain}
-
-
-def _plain(content: list[Any]) -> Any:
-    """Return a single block of text as a string: only to carry a mark it has to be a block."""
-    match content:
-        case [{"type": "text", "text": str(text), **rest}] if not rest:
-            return text
-    return content
-
-
-def _unmark(block: Any) -> Any:
-    if not isinstance(block, dict) or _MARK not in block:
-        return block
-    return {key: value for key, value in block.items() if key != _MARK}
-
-
-def with_marks(message: Wire, marked: Wire) -> Wire:
-    """Return *message* with the marks that *marked*, another form of it, has at the same places."""
-    content, theirs = message.get("content"), marked.get("content")
-    own = {_MARK: marked[_MARK]} if _MARK in marked else {}
-    if isinstance(content, str) and isinstance(theirs, list):
-        content = [{"type": "text", "text": content}]
-        message = {**message, "content": content}
-    if not isinstance(content, list) or not isinstance(theirs, list):
-        return {**message, **own}
-    if len(content) != len(theirs):
-        return {**message, **own}
-    blocks = [
-        {**block, _MARK: other[_MARK]} if isinstance(other, dict) and _MARK in other else block
-        for block, other in zip(content, theirs, strict=True)
-    ]
-    return {**message, "content": blocks, **own}
 
 
 class Records:
@@ -199,7 +233,7 @@ class Records:
     """
 
     def __init__(self, settings: Settings) -> None:
-        self._settings = settings
+        self.settings = settings
         self._choices = CheckedChoices({"store": settings.store or None})
         self._thread = ThreadPoolExecutor(1, "refold records")
 
@@ -215,36 +249,35 @@ class Records:
 
     def _recall(self, job: Job) -> Folded | None:
         try:
-            request = Request(job)
+            request = Request(job, self.settings)
         except (ValueError, RecursionError):
             return None
         if not request.given:
             return None
-        ledger = Ledger(store_of(self._choices.store, job.tenant, self._settings))
+        ledger = Ledger(store_of(self._choices.store, job.tenant, self.settings))
         request.rename(ledger)
         past = ledger.read(request.beginnings)
-        if past.is_off:
-            return None
-        written = [
-            message if place is None else request.marked(message, place)
-            for message, place in past.sent(request.api, request.messages, len(request.messages))
-        ]
-        is_offered = past.is_offered and self._settings.retrieve == "inline"
-        has_tool = (
-            is_offered and job.mode is FoldMode.REQUEST and request.api.has_tools(request.body)
-        )
-        body = request.write(written, has_tool=has_tool)
-        return replace(
-            request.about,
-            body=body,
-            has_tool=has_tool,
-            saved_before=past.saved,
-            is_recorded=past.known == len(request.messages),
-        )
+        return None if past.is_off else recorded(request, past, self.settings, job)
 
     def close(self) -> None:
         """Read nothing anymore."""
         self._thread.shutdown(wait=False, cancel_futures=True)
+
+
+def recorded(request: Request, past: Past, settings: Settings, job: Job) -> Folded:
+    """Return a request with its *past* as it was sent, and what is new as it came."""
+    pairs = past.sent(request.api, request.messages)
+    is_offered = past.is_offered and settings.retrieve == "inline" and not job.is_lossless
+    has_tool = is_offered and request.api.has_tools(request.body)
+    view, places = [message for message, _ in pairs], [place for _, place in pairs]
+    return replace(
+        request.about,
+        body=request.write(view, places, has_tool=has_tool),
+        has_tool=has_tool,
+        saved_before=past.saved,
+        saved_by_folds=past.saved_by_folds,
+        is_recorded=max(past.known, past.came) == len(request.messages),
+    )
 
 
 def store_of(store: Store, tenant: str, settings: Settings) -> Store:

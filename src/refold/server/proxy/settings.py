@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from ipaddress import ip_address
+from pathlib import Path
 from typing import Any, Final, Literal, Self, get_args
 from urllib.parse import urlsplit
 
 from refold.checks import check_choice, check_positive, check_whole
+from refold.conversation.budgets import Budget
 from refold.errors import ConfigError
+from refold.server.proxy.rules import ToolRules
 
 Retrieval = Literal["inline", "mcp", "off"]
 ProxyProfile = Literal["standard", "lossless"]
+Ttl = Literal["", "5m", "1h"]
 
 PREFIX: Final = "REFOLD_"
 """The prefix of environment variables: `REFOLD_PORT`, `REFOLD_ANTHROPIC_URL`, …"""
 _UPSTREAMS: Final = ("anthropic_url", "openai_url", "gemini_url")
+_FOLLOWED: Final = ("profile", "token_budget", "exclude_tools", "tool_limits", "ttl", "fold_ms")
+"""What can be changed while the proxy runs."""
 _MIN_TOKEN_CHARS: Final = 16
 """Shorter tokens could be guessed over a network."""
 _LAST_PORT: Final = 65_535
@@ -44,11 +51,18 @@ class Settings:
     retrieve: Retrieval = "inline"
     """Who answers when a model asks for an original: this proxy, `refold mcp`, or nobody."""
     profile: ProxyProfile = "standard"
-    """`standard` also cuts results that are too long for their share; `lossless` never does."""
-    token_budget: int | None = None
-    """The tokens that a conversation gets; by default a share of the model's window."""
+    """`standard` folds conversations; `lossless` only respells results."""
+    token_budget: int | str = "auto"
+    """When to fold, and down to what: `auto` when that pays, `careful`, `tight`, a share such as
+    `30%`, or the most tokens of a request; see `Session`."""
+    exclude_tools: str = ""
+    """Names or patterns of tools whose results stay as they are, with commas: `Edit,mcp__*`."""
+    tool_limits: str = ""
+    """The most tokens of a new result, by name or pattern of its tool: `Bash=4000,mcp__*=8000`."""
+    ttl: Ttl = ""
+    """How long a provider's cache lasts where the client set a mark without saying: `1h`, `5m`."""
     fold_ms: int = 200
-    """How long folding may delay a request; after that it goes out as it came."""
+    """How long folding may delay a request; what takes longer is used for the next one."""
     workers: int = 1
     """Processes that fold."""
     token: str = field(default="", repr=False)
@@ -65,13 +79,16 @@ class Settings:
     def __post_init__(self) -> None:
         check_choice("retrieve", self.retrieve, get_args(Retrieval))
         check_choice("profile", self.profile, get_args(ProxyProfile))
+        check_choice("ttl", self.ttl, get_args(Ttl))
         check_whole("port", self.port)
         if self.port > _LAST_PORT:
             raise ConfigError(f"port must be at most {_LAST_PORT}; got {self.port}")
         for name in ("fold_ms", "workers", "max_body_mb"):
             check_whole(name, getattr(self, name), least=1)
-        if self.token_budget is not None:
-            check_whole("token_budget", self.token_budget, least=1)
+        Budget.of(self.budget)
+        if isinstance(self.budget, int):
+            check_whole("token_budget", self.budget, least=1)
+        self.rules()
         for name in ("client_seconds", "upstream_seconds"):
             check_positive(name, getattr(self, name))
         for name in _UPSTREAMS:
@@ -97,22 +114,67 @@ class Settings:
         except ValueError:
             return False
 
+    @property
+    def budget(self) -> int | str | None:
+        """The budget as sessions take it; `None` where nothing is folded."""
+        if self.profile == "lossless":
+            return None
+        if isinstance(self.token_budget, str) and self.token_budget.isdecimal():
+            return int(self.token_budget)
+        return self.token_budget
+
+    def rules(self) -> ToolRules:
+        """Return the rules for the tools of a conversation; `ConfigError` if they are none."""
+        limits: dict[str, int] = {}
+        for rule in _split(self.tool_limits):
+            name, _, limit = rule.rpartition("=")
+            if not name or not limit.isdecimal():
+                raise ConfigError(f"tool_limits must be NAME=TOKENS,…; got {rule!r}")
+            limits[name] = int(limit)
+        return ToolRules(_split(self.exclude_tools), limits)
+
+    def followed_by(self, other: Settings) -> Settings:
+        """Return these settings with those of *other* that need no restart."""
+        return replace(self, **{name: getattr(other, name) for name in _FOLLOWED})
+
     @classmethod
-    def from_env(cls, env: Mapping[str, str], **given: Any) -> Self:
-        """Read `REFOLD_PORT`, `REFOLD_TOKEN` and so on; what is *given* and not `None` wins."""
+    def from_env(cls, env: Mapping[str, str], *, config: str | None = None, **given: Any) -> Self:
+        """Read `REFOLD_PORT`, `REFOLD_TOKEN` and so on; what is *given* and not `None` wins.
+
+        What neither says is read from the TOML file *config*, if there is one.
+        """
         values = {name: value for name, value in given.items() if value is not None}
         for setting in fields(cls):
             raw = env.get(PREFIX + setting.name.upper())
             if setting.name not in values and raw:
                 values[setting.name] = _read(setting.name, raw, setting.type)
-        return cls(**values)
+        path = config or env.get(PREFIX + "CONFIG")
+        return cls(**{**(_read_file(cls, path) if path else {}), **values})
+
+
+def _read_file(settings: type[Settings], path: str) -> dict[str, Any]:
+    try:
+        found = tomllib.loads(Path(path).read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"the settings in {path!r} cannot be read: {error}") from error
+    types = {one.name: one.type for one in fields(settings)}
+    for name, value in found.items():
+        if name not in types or type(value).__name__ not in str(types[name]):
+            if name in types and str(types[name]) in ("Retrieval", "ProxyProfile", "Ttl"):
+                continue  # checked as all others are
+            raise ConfigError(f"{path!r}: there is no setting {name} = {value!r}")
+    return found
+
+
+def _split(names: str) -> list[str]:
+    return [name.strip() for name in names.split(",") if name.strip()]
 
 
 def _read(name: str, raw: str, type_: Any) -> object:
     """Read an environment variable as the type of its setting."""
     try:
         match str(type_):
-            case "int" | "int | None":
+            case "int":
                 kind = "a whole number"
                 return int(raw)
             case "float":

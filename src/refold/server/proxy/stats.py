@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter, OrderedDict
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from typing import Any, Final
 
-from refold.conversation.models import MILLION, Price
+from refold.conversation.models import MILLION, Price, list_prices
 from refold.report.pieces import say_count
 from refold.server.proxy.apis.base import Usage
 from refold.server.proxy.request import Folded
 
 _MOST_SESSIONS: Final = 200
 """How many sessions the page shows; the oldest are dropped first. Totals include all."""
+_HOUR: Final = 3_600
+_HOUR_PRICE: Final = 2.0
+"""Of the price of the prompt: what it costs to write to a cache that lasts for an hour."""
 _EDGES: Final = (0.5, 1, 2, 5, 10, 15, 20, 30, 50, 75, 100, 150, 200, 300, 500, 1e3, 2e3, 5e3)
 """The upper edges of a histogram's buckets, in milliseconds."""
 
@@ -28,18 +31,15 @@ class Bill:
 
 
 def cost_of(price: Price, usage: Usage) -> float:
-    """Return what a request costs; a cache without a price of its own costs what the prompt does.
+    """Return what the input of a request costs; the output costs the same before and after.
 
-    Output of unknown price counts as free: it costs the same before and after.
+    A cache without a price of its own costs what the prompt does.
     """
     whole = price.usd_per_million
     read = whole if price.cache_read is None else price.cache_read
     written = whole if price.cache_written is None else price.cache_written
     return (
-        usage.uncached * whole
-        + usage.output * (price.output or 0.0)
-        + usage.cache_read * read
-        + usage.cache_written * written
+        usage.uncached * whole + usage.cache_read * read + usage.cache_written * written
     ) / MILLION
 
 
@@ -100,57 +100,141 @@ class Histogram:
 
 @dataclass(slots=True)
 class Totals:
-    """Figures of one session, or of all."""
+    """Figures of one request, of a session, or of all: they are added up.
+
+    Tokens are those of whole requests, as their provider counted them where it says so. What was
+    refused or not answered has saved nothing, and is only among the requests.
+    """
 
     requests: int = 0
+    answered: int = 0
+    metered: int = 0
+    """Requests whose provider has reported its usage; tokens of others are estimated."""
     folded: int = 0
+    bytes_before: int = 0
+    bytes_after: int = 0
     tokens_before: int = 0
     tokens_after: int = 0
+    shorter: int = 0
+    """Tokens that shorter results have saved."""
+    by_folds: int = 0
+    """Tokens that folds have saved."""
+    rewritten: int = 0
+    """Tokens that were sent anew because of folds, and were not in the provider's cache."""
+    fetched: int = 0
+    """Tokens of the requests that were made to fetch originals."""
+    untouched: int = 0
+    """Tokens of system prompts and tools."""
     prompt_tokens: int = 0
     output_tokens: int = 0
     cache_read: int = 0
     cache_written: int = 0
+    cold: int = 0
+    """Requests that found nothing in the cache of the one before."""
     money_before: float = 0.0
     money_after: float = 0.0
+    hour_saved: float = 0.0
+    """What caches of an hour would have saved; less than 0 if they had cost more."""
     unpriced: int = 0
     """Requests of unknown cost."""
     retrievals: int = 0
     refolds: int = 0
+    late: int = 0
+    """Requests that went out before a fold or reading them was done."""
     errors: int = 0
 
-    def add_fold(self, folded: Folded) -> None:
-        """Count a folded request."""
-        self.folded += folded.body is not None
-        self.tokens_before += folded.tokens_before
-        self.tokens_after += folded.tokens_after
-        self.refolds += folded.is_refolded
-
-    def take_back_fold(self, folded: Folded) -> None:
-        """Count a request as unfolded after all: its tokens stay, its savings go."""
-        self.folded -= folded.body is not None
-        self.tokens_after += folded.tokens_before - folded.tokens_after
-        self.refolds -= folded.is_refolded
-
-    def add_usage(self, usage: Usage, bill: Bill | None) -> None:
-        """Count the usage that the provider reports for a request."""
-        self.prompt_tokens += usage.prompt
-        self.output_tokens += usage.output
-        self.cache_read += usage.cache_read
-        self.cache_written += usage.cache_written
-        if bill is None:
-            self.unpriced += 1
-        else:
-            self.money_before += bill.before
-            self.money_after += bill.after
+    def add(self, other: Totals) -> None:
+        """Add other figures to these."""
+        for one in fields(self):
+            setattr(self, one.name, getattr(self, one.name) + getattr(other, one.name))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the figures, and the differences that people look for."""
         figures: dict[str, Any] = {name: getattr(self, name) for name in self.__slots__}
         figures["tokens_saved"] = self.tokens_before - self.tokens_after
-        figures["money_before"] = round(self.money_before, 6)
-        figures["money_after"] = round(self.money_after, 6)
+        for name in ("money_before", "money_after", "hour_saved"):
+            figures[name] = round(figures[name], 6)
         figures["money_saved"] = round(self.money_before - self.money_after, 6)
         return figures
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exchange:
+    """One request that was answered."""
+
+    folded: Folded
+    bytes_before: int
+    bytes_after: int
+    usages: Sequence[Usage]
+    """What the provider has reported, of each round."""
+    price: Price | None
+    """`None` for a model that is not listed, and for those who pay no price by tokens."""
+    last_prompt: int = 0
+    """Tokens of the prompt before this one in the session; 0 if there is none."""
+    idle_seconds: float = 0.0
+    """How long ago that was."""
+
+    def figures(self) -> Totals:
+        """Return the figures of the request."""
+        folded, usages = self.folded, [usage for usage in self.usages if usage.prompt]
+        before, after, by_folds = folded.tokens_before, folded.tokens_after, folded.saved_by_folds
+        old = folded.saved_before
+        if usages:  # the provider's count is the one that is paid
+            after = usages[0].prompt
+            scale = after / folded.tokens_after if folded.tokens_after else 1.0
+            by_folds, old = round(scale * by_folds), round(scale * old)
+            before = round(scale * before) if before else after + old
+        by_folds = min(by_folds, before - after)
+        fetched = sum(usage.prompt for usage in usages[1:])
+        total = Totals(
+            answered=1,
+            metered=bool(usages),
+            folded=folded.body is not None,
+            bytes_before=self.bytes_before,
+            bytes_after=self.bytes_after,
+            tokens_before=before,
+            tokens_after=after + fetched,
+            shorter=before - after - by_folds,
+            by_folds=by_folds,
+            fetched=fetched,
+            untouched=folded.tokens_beside,
+            prompt_tokens=sum(usage.prompt for usage in usages),
+            output_tokens=sum(usage.output for usage in usages),
+            cache_read=sum(usage.cache_read for usage in usages),
+            cache_written=sum(usage.cache_written for usage in usages),
+            unpriced=self.price is None or not usages,
+            refolds=folded.is_refolded,
+        )
+        if not usages:
+            return total
+        first, price = usages[0], self.price
+        is_cold = bool(self.last_prompt and first.cache_written and not first.cache_read)
+        total.cold = is_cold and not folded.is_refolded
+        if folded.is_refolded:
+            total.rewritten = first.cache_written + first.uncached
+        if price is not None:
+            known = folded.tokens_known if folded.is_refolded and folded.why != "cold" else None
+            cost = bill(
+                price,
+                first,
+                saved_before=old,
+                saved_now=max(0, before - after - old),
+                known=known,
+            )
+            total.money_before = cost.before
+            total.money_after = sum(cost_of(price, usage) for usage in usages)
+            total.hour_saved = self._hour_saved(price, first, total.cold > 0)
+        return total
+
+    def _hour_saved(self, price: Price, usage: Usage, is_cold: bool) -> float:
+        """Return what a cache of an hour would have saved; to write it costs twice the prompt."""
+        if not usage.cache_written or price.cache_written is None or price.cache_read is None:
+            return 0.0
+        is_remembered = is_cold and self.idle_seconds < _HOUR
+        kept = min(self.last_prompt, usage.cache_written) if is_remembered else 0
+        hour = kept * price.cache_read
+        hour += (usage.cache_written - kept) * _HOUR_PRICE * price.usd_per_million
+        return (usage.cache_written * price.cache_written - hour) / MILLION
 
 
 @dataclass(slots=True)
@@ -161,17 +245,54 @@ class SessionStats:
     api: str
     model: str = ""
     last_seen: float = 0.0
+    last_prompt: int = 0
+    """Tokens of its last prompt, as the provider counted them."""
     owner: tuple[str, str, str] = ("", "", "")
     """The key of its worker, its tenant, and its name within the tenant."""
     totals: Totals = field(default_factory=Totals)
     last: Folded = field(default_factory=Folded)
     """The outcome of its last request."""
+    figures: Totals = field(default_factory=Totals)
+    """The figures of that."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the figures for the page."""
         about = {"session": self.name, "api": self.api, "model": self.model}
         last = {"first_changed": self.last.first_changed, "thinking": self.last.thinking}
         return {**about, "last_seen": round(self.last_seen, 3), **last, **self.totals.to_dict()}
+
+    def explain(self) -> dict[str, Any]:
+        """Return what was made of the last request, and why."""
+        names: tuple[str, ...] = ("tokens_before", "tokens_after", "bytes_before", "bytes_after")
+        names += ("shorter", "by_folds", "untouched", "cache_read", "cache_written")
+        last = {name: getattr(self.figures, name) for name in names}
+        last |= {"first_changed": self.last.first_changed, "thinking": self.last.thinking}
+        about = {"session": self.name, "api": self.api, "model": self.model}
+        return {**about, "why": say_why(self.last), "last": last, "requests": self.totals.requests}
+
+
+_REASONS: Final = {
+    "cold": "the provider's cache had run out",
+    "paid": "reading the long form had cost three times a fold",
+    "full": "the budget, the window or the next step of the price was reached",
+}
+
+
+def say_why(last: Folded) -> str:
+    """Say in a sentence why a request was sent as it was."""
+    if last.why_not:
+        return f"what is new went out as it came: {last.why_not}"
+    if last.is_refolded:
+        return f"all of it was folded anew: {_REASONS.get(last.why, 'a fold was ready')}"
+    if last.is_late:
+        due = f" (a fold, since {_REASONS[last.why]})" if last.why else ""
+        return f"what it needed took too long{due}; the next request has it"
+    if last.why:
+        return f"a fold was due, since {_REASONS[last.why]}, but would have saved too little"
+    if last.body is None and not last.tokens_after:
+        return "it was passed on as it came"
+    changed = "results were shortened" if last.tokens_after < last.tokens_before else "nothing new"
+    return f"{changed}; what was sent before stays as it was, and no fold was due"
 
 
 class Stats:
@@ -189,10 +310,10 @@ class Stats:
         """Requests without messages, which passed through."""
         self.active = 0
 
-    def session(self, name: str, api: str, model: str, now: float) -> SessionStats:
+    def session(self, name: str, api: str, model: str) -> SessionStats:
         """Return the figures of one session."""
         found = self.sessions.pop(name, None) or SessionStats(name, api)
-        found.model, found.last_seen = model or found.model, now
+        found.model = model or found.model
         self.sessions[name] = found
         while len(self.sessions) > _MOST_SESSIONS:
             self.sessions.popitem(last=False)
@@ -207,9 +328,10 @@ class Stats:
         """Return everything as JSON-ready data."""
         totals = self.totals.to_dict()
         money = {name: totals[f"money_{name}"] for name in ("before", "after", "saved")}
+        prices = {"as_of": list_prices().as_of.isoformat(), "source": list_prices().source}
         return {
             **totals,
-            "money": {**money, "unpriced": self.totals.unpriced, "currency": "USD"},
+            "money": {**money, "unpriced": self.totals.unpriced, "currency": "USD", **prices},
             "passed": self.passed,
             "active": self.active,
             "faults": dict(self.faults),
@@ -221,19 +343,6 @@ class Stats:
             },
             "sessions": [session.to_dict() for session in reversed(self.sessions.values())],
         }
-
-    def summary(self) -> str:
-        """Return one line about what was saved."""
-        totals = self.totals
-        saved = totals.tokens_before - totals.tokens_after
-        share = f" ({100 * saved // totals.tokens_before}%)" if totals.tokens_before else ""
-        money = ""
-        if totals.money_before:
-            money = f" · ${totals.money_before:.4f} → ${totals.money_after:.4f}"
-        tokens = f"{totals.tokens_before:,} → {totals.tokens_after:,} tokens{share}"
-        requests = say_count(totals.requests, "request")
-        errors = say_count(totals.errors, "error")
-        return f"{requests} · {tokens}{money} · {errors}"
 
     def metrics(self) -> str:
         """Return the figures in the text format of Prometheus."""
@@ -264,3 +373,44 @@ class Stats:
             yield f'refold_{name}_seconds_bucket{{le="+Inf"}} {histogram.count}'
             yield f"refold_{name}_seconds_sum {histogram.total_ms / 1000:.6f}"
             yield f"refold_{name}_seconds_count {histogram.count}"
+
+
+def summarize(stats: Mapping[str, Any]) -> list[str]:
+    """Say in four lines what the figures of a proxy, as `Stats.to_dict` has them, come to."""
+    if not stats.get("requests"):
+        return ["no request came through the proxy"]
+    before, after = stats["tokens_before"], stats["tokens_after"]
+    is_estimated = stats["metered"] < stats["answered"]
+    source = "estimated" if is_estimated else "as the provider counts"
+    share = _share(after, before)
+    said = f"{after:,} instead of {before:,} tokens of input ({share}, {source})"
+    money = stats["money"]
+    if money["before"]:
+        share = _share(money["after"], money["before"])
+        part = f", {stats['unpriced']:,} not priced" if stats["unpriced"] else ""
+        said = (
+            f"${money['after']:.4f} instead of ${money['before']:.4f} for input "
+            f"({share}, list prices of {money['as_of']}{part})"
+        )
+    requests = say_count(stats["requests"], "request")
+    lines = [f"{requests} · {say_count(stats['refolds'], 'fold')} · {said}"]
+    lines.append(
+        f"tokens: shorter results −{stats['shorter']:,} · folds −{stats['by_folds']:,} · written "
+        f"anew after folds {stats['rewritten']:,} · to fetch originals +{stats['fetched']:,}"
+    )
+    hour = stats["hour_saved"]
+    lines.append(
+        f"cold cache: {say_count(stats['cold'], 'request')}; caches of an hour (--ttl 1h) would "
+        f"have cost ${abs(hour):.4f} {'less' if hour > 0 else 'more'}"
+    )
+    each = stats["untouched"] // max(1, stats["answered"])
+    lines.append(
+        f"not touched: system prompt and tools, {each:,} tokens a request · late: "
+        f"{say_count(stats['late'], 'request')} · {say_count(stats['errors'], 'error')}"
+    )
+    return lines
+
+
+def _share(after: float, before: float) -> str:
+    """Say by how much *after* is less than *before*; it is more where folds did not pay."""
+    return f"{after / before - 1:+.0%}".replace("-", "−") if before else "−0%"

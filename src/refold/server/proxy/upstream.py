@@ -16,7 +16,6 @@ from refold.server.proxy.answering import MAX_READ_BYTES, read_object
 from refold.server.proxy.apis.base import Api, Provider, Usage
 from refold.server.proxy.client_request import ClientRequest
 from refold.server.proxy.headers import for_upstream
-from refold.server.proxy.request import FoldMode
 from refold.server.proxy.settings import Settings
 
 _CONNECT_SECONDS: Final = 10.0
@@ -110,7 +109,7 @@ class SocketRequests:
         if data is None or data.get("type") != _CREATE or data.get("previous_response_id"):
             return text
         request = self._opened_by.again()
-        folded = await request.fold(body, self._seconds, FoldMode.LOSSLESS)
+        folded = await request.fold(body, self._seconds, is_lossless=True)
         self._under_way = request
         return text if folded is None else folded.decode()
 

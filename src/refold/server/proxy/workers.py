@@ -1,16 +1,18 @@
 """The worker processes, both ends of their pipes: jobs go in, answers come out.
 
-A job goes to the worker that knows its conversation. A worker does one job after the other and ends
-when its input does; one that dies or hangs is replaced. `python -m` runs the inner end.
+A job goes to the worker that knows its conversation. A worker ends when its input does; one that
+dies or hangs is replaced. `python -m` runs the inner end.
 """
 
 from __future__ import annotations
 
 import asyncio
+import inspect
 import logging
 import pickle
 import struct
 import sys
+import threading
 import time
 from asyncio.subprocess import PIPE, Process
 from contextlib import suppress
@@ -30,6 +32,7 @@ Operation = Literal[
     "snapshot",
     "compress",
     "original",
+    "reload",
     "ping",
 ]
 """What a worker can do: the methods of its `Folder`, and to answer at all."""
@@ -42,6 +45,8 @@ _CLOSE_SECONDS: Final = 5.0
 """How long running jobs may take to finish; then the worker is killed."""
 _BUFFER: Final = 1 << 20
 """How much is read from a worker at once; a longer answer takes several reads."""
+_SWITCH_SECONDS: Final = 0.0005
+"""How long what a worker does beside requests holds them up each time it gives way."""
 NO_ANSWER: Final = (TimeoutError, WorkerLostError, JobError)
 """What `Workers.call` raises: a worker is late, gone, or has failed."""
 _LENGTH: Final = struct.Struct(">I")
@@ -52,7 +57,7 @@ class _Worker:
     """One process, which is restarted whenever it ends."""
 
     def __init__(self, settings: Settings) -> None:
-        self._settings = settings
+        self.settings = settings
         self._process: Process | None = None
         self._pending: dict[int, tuple[asyncio.Future[Any], float]] = {}
         self._numbers = count()
@@ -78,7 +83,7 @@ class _Worker:
             start_new_session=True,  # an interrupt at the terminal is for the proxy, which ends us
         )
         self.starts += 1
-        self._write(self._settings)
+        self._write(self.settings)
         self._reading = asyncio.create_task(self._read(self._process))
 
     async def call(self, operation: Operation, given: tuple[object, ...], seconds: float) -> Any:
@@ -164,6 +169,13 @@ class Workers:
         worker = self._workers[crc32(key.encode()) % len(self._workers)]
         return await worker.call(operation, given, seconds)
 
+    async def reload(self, settings: Settings) -> None:
+        """Let all workers follow other settings."""
+        for worker in self._workers:
+            worker.settings = settings
+            with suppress(*NO_ANSWER):
+                await worker.call("reload", (settings,), STORE_SECONDS)
+
     async def close(self) -> None:
         """Stop all workers."""
         await asyncio.gather(*(worker.close() for worker in self._workers))
@@ -190,34 +202,52 @@ def _make_frame(value: object) -> bytes:
 
 
 def _read_frame(stream: BinaryIO) -> Any:
-    """Read one message; `EOFError` at the end."""
+    """Read one message; `None` at the end."""
     head = stream.read(_LENGTH.size)
     if len(head) < _LENGTH.size:
-        raise EOFError
+        return None
     return pickle.loads(stream.read(_LENGTH.unpack(head)[0]))
 
 
-def main() -> None:
+async def _work(source: BinaryIO, target: BinaryIO) -> None:
     """Be a worker: do what is asked until the input ends."""
     # Imported here: the outer end folds nothing.
     from refold.server.proxy.folding import Folder, warm_up
 
-    source, target = sys.stdin.buffer, sys.stdout.buffer
-    sys.stdout = sys.stderr  # whatever is printed must not end up among the answers
-    folder = Folder(_read_frame(source), time.monotonic)
+    folder = Folder(_read_frame(source), time.time)
     warm_up()
-    while True:
-        try:
-            number, operation, given = _read_frame(source)
-        except EOFError:
-            return
+    jobs: asyncio.Queue[Any] = asyncio.Queue()
+    loop = asyncio.get_running_loop()
+
+    def read() -> None:
+        frame = True
+        while frame is not None:
+            frame = _read_frame(source)
+            loop.call_soon_threadsafe(jobs.put_nowait, frame)
+
+    async def do(number: int, operation: Operation, given: tuple[Any, ...]) -> None:
         answer: object
         try:
             answer = None if operation == "ping" else getattr(folder, operation)(*given)
+            if inspect.isawaitable(answer):
+                answer = await answer
         except Exception as error:  # noqa: BLE001 - a request must never end the worker
             answer = JobError(describe_kind(error))
         target.write(_make_frame((number, answer)))
         target.flush()
+
+    threading.Thread(target=read, daemon=True).start()
+    async with asyncio.TaskGroup() as running:
+        while (frame := await jobs.get()) is not None:
+            running.create_task(do(*frame))
+
+
+def main() -> None:
+    """Run the inner end."""
+    source, target = sys.stdin.buffer, sys.stdout.buffer
+    sys.stdout = sys.stderr  # whatever is printed must not end up among the answers
+    sys.setswitchinterval(_SWITCH_SECONDS)
+    asyncio.run(_work(source, target))
 
 
 if __name__ == "__main__":

@@ -1,0 +1,129 @@
+"""Write a plan as messages, originals and the records of its view; makes no decisions."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from refold.messages.folds import Fold
+from refold.messages.foreign import foreign_ids, note_provenance
+from refold.messages.formats import Loader, recognize, strip, write_rolled
+from refold.messages.handles import behind_of, shown_in
+from refold.messages.manifest import NOTHING, Behind, Shown, Trail, id_of, read_said, write_view
+from refold.messages.message import Message
+from refold.messages.wire import clone, clone_message, put
+
+
+@dataclass(slots=True, kw_only=True)
+class Rendering:
+    """The messages to send, and everything needed to restore the originals."""
+
+    trail: Trail
+    """The whole view."""
+    messages: list[dict[str, Any]] = field(default_factory=list)
+    verbatim: dict[str, Any] = field(default_factory=dict)
+    """For the caller: originals by id, and records."""
+    entries: dict[str, Any] = field(default_factory=dict)
+    """For the store: originals by content, and records."""
+    stands: list[Behind | None] = field(default_factory=list[Behind | None])
+    """What each message stands for; `None` for most."""
+    owners: dict[str, int] = field(default_factory=dict[str, int])
+    """The number of the message that each record which may be taken is of."""
+
+    def keep(self, source: Message) -> None:
+        """Store an original."""
+        original = clone_message(source.wire)
+        # What shows a stand-in may be one, of which another store knows, with the id of its source.
+        is_doubtful = foreign_ids(source.wire) or read_said(source.wire, source).is_marked
+        is_taken = is_doubtful or self.verbatim.get(source.id, original) != original
+        key = source.digest if is_taken else source.id
+        self.verbatim[key] = self.entries[source.digest] = original
+
+    def finish(self, rows: Sequence[Shown]) -> None:
+        """Write the records of the view, which ends with these *rows*."""
+        records, self.owners = write_view(self.trail, rows)
+        self.entries |= records
+        self.verbatim |= records
+
+
+def render(
+    plan: Sequence[Fold], *, version: int, trail: Trail, rewritten: Container[int] = ()
+) -> Rendering:
+    """Write *plan*, which continues *trail*.
+
+    *rewritten* are the places of messages that were written shorter before the plan was made. The
+    result shares nothing with the caller's objects.
+    """
+    rendering = Rendering(trail=trail)
+    rows: list[Shown] = []
+    for fold in plan:
+        source = fold.sources[0]
+        if fold.is_kept:
+            message = clone_message(source.wire)
+            behind, is_new = source.stands_for, source.index in rewritten
+        else:
+            message = _write(fold)
+            behind, is_new = behind_of(fold.sources), True
+            for original in fold.sources:
+                if original.stands_for is None:
+                    rendering.keep(original)
+            note_provenance(message, behind, version, fold.sources)
+        loaded = source if fold.is_kept else None
+        said = read_said(message, loaded, source.index)
+        handle = shown_in(fold) if is_new and not fold.is_kept else ""
+        rows.append(Shown(said, behind, is_new, id_of(message), handle))
+        rendering.messages.append(message)
+        rendering.stands.append(behind)
+    rendering.finish(rows)
+    return rendering
+
+
+def render_short_forms(
+    originals: Sequence[Any], sent: Sequence[Any], trail: Trail, given: Trail | None = None
+) -> Rendering:
+    """Write a view in which some messages are *sent* in a short form that the caller made.
+
+    Each of them becomes a stand-in for its original. The view continues *trail*; *given* is what is
+    known of the *originals*. A message that is no mapping, or would not be recognizable as a
+    stand-in, is sent as it is.
+    """
+    known = dict(given.stands) if given else {}
+    rendering = Rendering(trail=trail)
+    loader = Loader(recognize(originals).name)
+    rows: list[Shown] = []
+    for index, (original, message) in enumerate(zip(originals, sent, strict=True)):
+        behind = None
+        if isinstance(original, Mapping) and isinstance(message, dict):
+            said = read_said(message, index=index)
+            if index in known:
+                behind = Behind(known[index])
+            elif said.is_marked and message == original:  # nobody knows what is behind it
+                trail.looked = NOTHING
+            elif said.is_marked:
+                source = loader.load(original, index)
+                behind = behind_of((source,))
+                message = clone_message(message)  # noqa: PLW2901
+                note_provenance(message, behind, 0, (source,))
+                rendering.keep(source)
+            is_new = behind is not None and index not in known
+            rows.append(Shown(said, behind, is_new, id_of(message)))
+        rendering.messages.append(message)
+        rendering.stands.append(behind)
+    rendering.finish(rows)
+    return rendering
+
+
+def _write(fold: Fold) -> dict[str, Any]:
+    if fold.is_rolled:
+        return write_rolled(fold.sources, fold.texts[0], fold.role)
+    first = fold.sources[0]
+    message = clone_message(first.wire)
+    for number, text in fold.texts.items():
+        put(message, first.parts[number].path, text)
+    for call in fold.calls.values():
+        assert call.path is not None, "only calls that may be changed are clipped"
+        put(message, call.path, clone(call.given))
+    if fold.is_stripped:
+        strip(message, first.format, fold.note)
+    return message

@@ -1,1 +1,0 @@
-"""Arguments of calls, written shorter."""

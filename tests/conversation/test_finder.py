@@ -1,0 +1,171 @@
+"""A conversation is found by how its list of messages begins, whatever the list is made of."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from openai.types.chat import ChatCompletionMessage
+
+from refold import Session
+from refold.conversation.finder import Beginnings, Finder, name_beginnings
+
+
+def history(turns: int, about: str = "rope") -> list[Any]:
+    return [
+        {"role": ("user", "assistant")[n % 2], "content": f"Turn {n}: {about}."}
+        for n in range(turns)
+    ]
+
+
+def go_on(finder: Finder[Session[Any]], messages: list[Any], owner: str = "") -> Session[Any]:
+    """Do what the docstring of the module says."""
+    names = name_beginnings(messages)
+    length, session = finder.find(names, owner)
+    if session is None:
+        session = Session()
+    elif length < len(session):
+        session = session.fork()
+        session.truncate(length)
+    session.extend(messages[len(session) :])
+    finder.keep(session, names, owner)
+    return session
+
+
+def test_a_history_that_grows_is_one_session() -> None:
+    finder = Finder[Session[Any]](most=4)
+    told = history(9)
+    sessions = {id(go_on(finder, told[:length])) for length in (1, 3, 4, 9)}
+    assert len(sessions) == len(finder) == 1
+
+
+def test_a_history_that_leaves_another_branches_off_and_both_go_on() -> None:
+    finder = Finder[Session[Any]](most=4)
+    first = go_on(finder, history(9))
+    other = [*history(5), *history(9, "tar")[5:]]
+    second = go_on(finder, other)
+    assert second is not first
+    assert (first.messages, second.messages) == (history(9), other)
+    assert go_on(finder, history(11)) is first
+    assert go_on(finder, [*other, *history(1)]) is second
+
+
+def test_what_differs_beside_the_messages_is_another_conversation() -> None:
+    finder = Finder[Session[Any]](most=4)
+    assert go_on(finder, history(3), "a") is not go_on(finder, history(3), "b")
+
+
+def test_what_was_taken_or_forgotten_is_not_found() -> None:
+    finder = Finder[str](most=4)
+    names = name_beginnings(history(3))
+    value = "session"
+    finder.keep(value, names)
+    assert finder.take(names) == (3, value)
+    assert finder.find(names) == (0, None)
+    finder.keep(value, names)
+    finder.clear()
+    assert finder.find(names) == (0, None)
+    assert not finder.values()
+
+
+def test_the_least_recently_used_is_forgotten_first() -> None:
+    finder = Finder[str](most=2)
+    names = [name_beginnings(history(2, about)) for about in ("a", "b", "c")]
+    finder.keep("first", names[0])
+    finder.keep("second", names[1])
+    assert finder.find(names[0]) == (2, "first")
+    finder.keep("third", names[2])
+    assert [finder.find(one)[1] for one in names] == ["first", None, "third"]
+
+
+def test_what_is_kept_for_another_list_is_found_by_that_alone() -> None:
+    finder = Finder[str](most=2)
+    before, after = name_beginnings(history(3)), name_beginnings(history(3, "tar"))
+    finder.keep("one", before)
+    finder.keep("one", after)
+    assert finder.find(before) == (0, None)
+    assert finder.find(after) == (3, "one")
+
+
+def test_content_counts_and_neither_ids_nor_the_shape_of_objects() -> None:
+    told = history(2)
+    marked = [{**told[0], "id": "m1", "metadata": {"seen": True}}, told[1]]
+    spoken = ChatCompletionMessage(role="assistant", content=told[1]["content"])
+    assert name_beginnings(marked) == name_beginnings(told) == name_beginnings([told[0], spoken])
+
+
+@pytest.mark.parametrize("wrong", [None, 7, "text", {}, {"role": 3}])
+def test_what_is_no_message_is_left_to_the_session_to_refuse(wrong: Any) -> None:
+    assert len(name_beginnings([*history(2), wrong])) == 3
+
+
+def test_a_message_that_contains_itself_is_left_to_the_session_to_refuse() -> None:
+    wrong: dict[str, Any] = {"role": "user", "content": "a"}
+    wrong["again"] = wrong
+    assert len(name_beginnings([wrong])) == 1
+
+
+def change(told: list[Any]) -> None:
+    told[1]["content"] = "Something else was said."
+
+
+def replace(told: list[Any]) -> None:
+    told[2] = {**told[2], "content": "Something else was asked."}
+
+
+def shorten(told: list[Any]) -> None:
+    del told[-3:]
+
+
+def swap(told: list[Any]) -> None:
+    told[1], told[2] = told[2], told[1]
+
+
+def make_anew(told: list[Any]) -> None:
+    told[:] = copy.deepcopy(told)
+
+
+def grow(told: list[Any]) -> None:
+    told += history(3)
+
+
+CHANGES = (change, replace, shorten, swap, make_anew, grow)
+
+
+@given(st.lists(st.sampled_from(CHANGES), min_size=1, max_size=6))
+def test_names_are_those_of_the_list_as_it_is_now(
+    changes: list[Callable[[list[Any]], None]],
+) -> None:
+    beginnings, told = Beginnings(), history(8)
+    for do in changes:
+        assert beginnings.of(told) == name_beginnings(told)
+        do(told)
+        if len(told) < 4:
+            told += history(4)
+        assert beginnings.of(told) == name_beginnings(told)
+
+
+@pytest.mark.parametrize("place", [3, 500, 990])
+def test_in_a_long_list_a_change_in_place_is_noticed_in_a_while(place: int) -> None:
+    beginnings, told = Beginnings(), history(1_000)
+    beginnings.of(told)
+    change(told[place : place + 2])
+    assert any(beginnings.of(told) == name_beginnings(told) for _ in range(9))
+
+
+def test_many_threads_name_each_list_whole() -> None:
+    beginnings = Beginnings()
+
+    def name(number: int) -> bool:
+        told = history(20, str(number))
+        return all(
+            beginnings.of(told[:length]) == name_beginnings(told[:length]) for length in range(20)
+        )
+
+    with ThreadPoolExecutor(8) as pool:
+        assert all(pool.map(name, range(16)))

@@ -1,1 +1,0 @@
-"""Shortening one kind of text."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -104,7 +103,7 @@ LEVEL = Codec(
     encode=lambda text: text.replace(KNOTS, "[kn]"),
     decode=lambda text: text.replace("[kn]", KNOTS),
 )
-LOST = replace(LEVEL, decode=lambda text: text)
+LOST = LEVEL._replace(decode=lambda text: text)
 CALL = {"id": "c1", "type": "function", "function": {"name": "read_log", "arguments": "{}"}}
 RUN: list[dict[str, Any]] = [
     {"role": "user", "content": "Read the log."},

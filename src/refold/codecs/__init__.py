@@ -8,8 +8,7 @@ text that merely looks like an encoded one is left alone.
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Sequence
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from refold.checks import check_rows
 from refold.codecs import log_templates, numbered, records, search_hits, terminal
@@ -26,8 +25,7 @@ def _sees_any(_text: str) -> bool:
     return True
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Codec:
+class Codec(NamedTuple):
     """One way to write the same data in fewer tokens."""
 
     name: str
@@ -69,8 +67,7 @@ CODECS: Final[tuple[Codec, ...]] = (
 """In the order in which they are applied, each to the result of the one before."""
 
 
-@dataclass(frozen=True, slots=True)
-class Reencoded:
+class Reencoded(NamedTuple):
     """A text in fewer tokens, and the codecs that made it, in the order they were applied."""
 
     text: str

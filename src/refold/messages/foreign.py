@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from refold.messages.handles import letters_of
 from refold.messages.manifest import Behind, texts_in
 from refold.messages.message import Message
 from refold.messages.restore import Leaves, Source
-from refold.messages.wire import METADATA_KEY, Wire
+from refold.messages.wire import METADATA_KEY, Wire, letters_of
 
 _PROVENANCE: Final = "_cce_original"
 """The key under `metadata`, shared with other tools of this family."""

@@ -10,15 +10,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from functools import lru_cache
-from hashlib import blake2b
 from typing import Final
 
 from refold.messages.folds import Fold, Plan, kept_fold
 from refold.messages.manifest import Behind
 from refold.messages.message import Message
 from refold.messages.token_count import CountedTexts
-from refold.messages.wire import spell
+from refold.messages.wire import letters_of, spell
 from refold.notation.marks import ANCHOR_CHARS, HANDLE_CHARS, ends_in, put_handle, shown_handle
 from refold.notation.recognize import find_handles
 
@@ -28,16 +26,6 @@ MOST_CHARS: Final = 36
 """Letters of the longest handle that is recognized."""
 _MORE: Final = 4
 """Letters more where a handle is taken."""
-
-
-@lru_cache(maxsize=20_000)
-def letters_of(fold: str, count: int) -> str:
-    """Spell the first letters of a fold: letters only, so that no id looks like a number."""
-    number, spelled = int.from_bytes(blake2b(fold.encode(), digest_size=32).digest()), ""
-    for _ in range(count):
-        number, letter = divmod(number, 26)
-        spelled += chr(ord("a") + letter)
-    return spelled
 
 
 def behind_of(sources: Sequence[Message]) -> Behind:

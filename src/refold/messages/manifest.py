@@ -31,6 +31,7 @@ from refold.messages.formats import recognize
 from refold.messages.formats.base import Reading
 from refold.messages.message import Message
 from refold.messages.wire import (
+    FOLD_PREFIX,
     ID_KEY,
     METADATA_KEY,
     digest,
@@ -45,7 +46,6 @@ from refold.notation.recognize import find_handles, has_tag
 
 Get = Callable[[Iterable[str]], Mapping[str, Any]]
 """Fetches the records that are kept under some keys."""
-FOLD_PREFIX: Final = "refold:fold:"
 _VIEW: Final = "refold:view:"
 _HANDLE: Final = "refold:handle:"
 _STAND_IN: Final = "refold:stand-in:"

@@ -14,7 +14,6 @@ from typing import Final, NamedTuple, TypeVar
 from refold.errors import TooManyMessagesError
 from refold.messages.manifest import (
     ALL,
-    FOLD_PREFIX,
     NOTHING,
     Behind,
     Get,
@@ -26,7 +25,7 @@ from refold.messages.manifest import (
     read_said,
     stand_in_key,
 )
-from refold.messages.wire import Wire, clone_message, digest, spell
+from refold.messages.wire import FOLD_PREFIX, Wire, clone_message, digest, spell
 from refold.notation.recognize import find_handles
 from refold.result import UncompressResult
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from hashlib import blake2b
 from json.encoder import encode_basestring
 from typing import Any, Final
@@ -21,6 +22,9 @@ ID_KEY: Final = "id"
 METADATA_KEY: Final = "metadata"
 CLASS_KEY: Final = "__class__"
 """Beside the fields of a message that is an object: the name of its class."""
+
+FOLD_PREFIX: Final = "refold:fold:"
+"""The prefix of the keys of folds."""
 
 _HASH: Final = blake2b(digest_size=20)
 """An empty hash to copy, which is faster than making one."""
@@ -296,6 +300,16 @@ def _key(name: object) -> str:
 def text_digest(text: str) -> str:
     """Name a text by its content."""
     return _hash(text.encode("utf-8", "surrogatepass"))
+
+
+@lru_cache(maxsize=20_000)
+def letters_of(fold: str, count: int) -> str:
+    """Spell the first letters of a fold: letters only, so that no id looks like a number."""
+    number, spelled = int.from_bytes(blake2b(fold.encode(), digest_size=32).digest()), ""
+    for _ in range(count):
+        number, letter = divmod(number, 26)
+        spelled += chr(ord("a") + letter)
+    return spelled
 
 
 def name(kind: str, *parts: str) -> str:

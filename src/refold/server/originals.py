@@ -11,9 +11,7 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any, Final
 
-from refold.messages.handles import letters_of
-from refold.messages.manifest import handle_key
-from refold.messages.wire import digest, spell
+from refold.messages.wire import digest, letters_of, spell
 from refold.notation.marks import ANCHOR_CHARS, HANDLE_CHARS, show_handle
 from refold.private_files import data_file, make_private
 from refold.stores.base import OpenStore, Store
@@ -82,6 +80,8 @@ def enter_fold(store: Store, folded: Mapping[str, Any], fold: str) -> None:
 
     What it shows leads to its longest handle, which leads to the fold by itself.
     """
+    from refold.messages.manifest import handle_key  # loads all formats, which the hook never needs
+
     whole = letters_of(fold, ANCHOR_CHARS)
     store.put({handle_key("", whole): fold})
     _enter(store, folded, show_handle(whole))

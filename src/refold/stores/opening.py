@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
-from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
 
 from refold.errors import ConfigError
 from refold.stores.base import OpenStore
@@ -19,6 +18,8 @@ _SECRET = ("password", "secret", "token", "key", "sas")
 
 def without_secrets(url: str) -> str:
     """Return *url* without its password and the secrets in its query, to show in logs."""
+    from urllib.parse import parse_qsl, quote, urlencode, urlsplit  # slow, and not for files
+
     try:
         parts = urlsplit(url)
     except ValueError:  # malformed address
@@ -61,7 +62,7 @@ def is_same_file(one: str, other: str) -> bool:
 
 def is_bucket(address: str) -> bool:
     """Return whether *address* is that of an `ObjectStore`, which reads whole conversations."""
-    return not is_file(address) and urlsplit(address).scheme.lower() in _OBJECTS
+    return not is_file(address) and _scheme(address) in _OBJECTS
 
 
 def open_store(
@@ -115,7 +116,7 @@ def read_keys(env: Mapping[str, str]) -> tuple[bytes, ...]:
 def _open(address: str | os.PathLike[str], ttl_seconds: float | None, read_only: bool) -> OpenStore:
     if not isinstance(address, str) or is_file(address):
         return SqliteStore(address, ttl_seconds=ttl_seconds, read_only=read_only)
-    scheme = urlsplit(address).scheme.lower()
+    scheme = _scheme(address)
     if scheme == "sqlite":
         return SqliteStore(_path(address), ttl_seconds=ttl_seconds, read_only=read_only)
     choices: dict[str, Any] = {}
@@ -136,6 +137,12 @@ def _open(address: str | os.PathLike[str], ttl_seconds: float | None, read_only:
     return opened
 
 
+def _scheme(url: str) -> str:
+    return url.partition("://")[0].lower()
+
+
 def _path(url: str) -> str:
     """Return the path in `sqlite:///relative.db` or `sqlite:////absolute.db`."""
+    from urllib.parse import unquote, urlsplit
+
     return unquote(urlsplit(url).path.removeprefix("/"))

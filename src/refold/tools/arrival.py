@@ -6,8 +6,7 @@ A hook starts a process for each result, so what only some results need is impor
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from refold.checks import check_choice, check_whole
 from refold.codecs import reencode
@@ -27,8 +26,7 @@ _MOST_ERRORS: Final = 200
 """A text with more errors than this is little else: no excerpt is made of it."""
 
 
-@dataclass(frozen=True, slots=True)
-class ShortResult:
+class ShortResult(NamedTuple):
     """A result in fewer tokens; its note has the handle of the whole."""
 
     text: str

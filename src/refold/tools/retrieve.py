@@ -17,7 +17,7 @@ import asyncio
 import re
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any, Final, Literal, get_args
 
@@ -25,11 +25,11 @@ from refold.api import find_source, uncompress
 from refold.checks import check_choice, check_name, check_whole
 from refold.errors import ConfigError, RefoldError
 from refold.messages.foreign import ID_PREFIX
-from refold.messages.handles import MOST_CHARS, letters_of
-from refold.messages.manifest import FOLD_PREFIX, Trail, folds_in, handle_key, read_said
+from refold.messages.handles import MOST_CHARS
+from refold.messages.manifest import Trail, folds_in, handle_key, read_said
 from refold.messages.message import DERIVED_ID
 from refold.messages.restore import Leaves
-from refold.messages.wire import digest, spell
+from refold.messages.wire import FOLD_PREFIX, digest, letters_of, spell
 from refold.notation.marks import ANCHOR_CHARS, HANDLE_CHARS, legend, show_handle
 from refold.result import Result
 from refold.stores.base import Store
@@ -192,7 +192,7 @@ class _Originals:
             if len(folds) > 1:
                 ids = ", ".join(show_handle(letters_of(fold, ANCHOR_CHARS)) for fold in folds)
                 return f"[{shorten_line(name)} may be one of: {ids}; ask for one of these]"
-            asked = replace(ask, handle=name)
+            asked = ask._replace(handle=name)
             if folds:
                 self._leaves.fetch(folds[:1])
                 originals = self._leaves.of(folds[0]) or []

@@ -8,14 +8,11 @@ import threading
 from collections import OrderedDict
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from itertools import accumulate, takewhile
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from refold.errors import MessageError, StoreError, describe
-from refold.messages.handles import letters_of
-from refold.messages.manifest import FOLD_PREFIX
-from refold.messages.wire import text_digest
+from refold.messages.wire import FOLD_PREFIX, letters_of, text_digest
 from refold.notation.marks import ANCHOR_CHARS, HANDLE_CHARS, show_handle
 from refold.notation.notes import annotate, annotate_json, note
 from refold.scan.structure import is_json
@@ -106,15 +103,14 @@ def _entry(text: str) -> dict[str, Any]:
     return {"role": "tool", "content": text}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ask:
+class Ask(NamedTuple):
     """One call: what to look for, or which original and which of its lines."""
 
+    max_tokens: int
     query: str = ""
     handle: str = ""
     first: int = 1
     last: int | None = None
-    max_tokens: int
 
 
 def read_ask(arguments: Mapping[str, Any] | str, max_tokens: int) -> Ask:

@@ -45,8 +45,8 @@ if TYPE_CHECKING:
     from refold.stores.objects import ObjectStore as ObjectStore
     from refold.stores.postgres import PostgresStore as PostgresStore
     from refold.stores.redis import RedisStore as RedisStore
-    from refold.stores.removal import forget as forget
     from refold.stores.scope import ScopedStore
+    from refold.stores.upkeep import forget as forget
     from refold.tools.manager import CompressionManager
     from refold.tools.policy import Policies
     from refold.tools.retrieve import retrieve_tool
@@ -97,7 +97,7 @@ _HOMES = {
     "classify": "refold.api",
     "compress": "refold.api",
     "create_summarizer": "refold.llm.summarizers",
-    "forget": "refold.stores.removal",
+    "forget": "refold.stores.upkeep",
     "legend": "refold.notation.marks",
     "open_store": "refold.stores.opening",
     "retrieve_tool": "refold.tools.retrieve",

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 
 from refold.errors import StoreError
 from refold.stores import SqliteStore
-from refold.stores.sqlite_file import copy_entries
 
 ENTRIES = {f"m{number}": {"role": "user", "content": "hällo " * number} for number in range(120)}
 
@@ -42,7 +41,6 @@ def every_call(path: Path) -> list[Callable[[], object]]:
         opened(lambda store: store.get(ENTRIES), read_only=True),
         opened(lambda store: list(store.entries())),
         opened(len),
-        lambda: copy_entries(path, path.with_name("copy.db")),
         opened(lambda store: store.put({"new": "entry"})),
         opened(lambda store: store.put({"newer": "entry"}), ttl_seconds=1e12),
         opened(lambda store: store.remove("m1")),

@@ -11,8 +11,7 @@ import pytest
 
 from refold.errors import StoreError
 from refold.stores import open_store
-from refold.stores.bundles import Record, read_bundle, write_bundle
-from refold.stores.objects import ObjectStore
+from refold.stores.objects import ObjectStore, Record, read_bundle, write_bundle
 from refold.stores.scope import ScopedStore
 from tests.tools.managing import Clock
 

@@ -12,8 +12,8 @@ import pytest
 from refold.errors import ConfigError
 from refold.stores import MemoryStore, SqliteStore
 from refold.stores.base import Removed
-from refold.stores.removal import expire, forget, name_digest, read_audit
 from refold.stores.scope import ScopedStore
+from refold.stores.upkeep import expire, forget, name_digest, read_audit
 from tests.tools.managing import Clock
 
 from .talking import fold, talk, unfold

@@ -15,7 +15,7 @@ import pytest
 
 from refold.errors import ConfigError, StoreError
 from refold.stores import SqliteStore
-from refold.stores.sqlite_file import explain
+from refold.stores.sqlite import explain
 
 from .contract import WholeStoreContract, nested
 

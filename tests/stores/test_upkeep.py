@@ -12,8 +12,7 @@ import pytest
 from refold.errors import StoreError
 from refold.stores import MemoryStore, SqliteStore, Store
 from refold.stores.scope import ScopedStore
-from refold.stores.transfer import export_store, import_store
-from refold.stores.upkeep import copy_store, stat_store, verify_store
+from refold.stores.upkeep import copy_store, export_store, import_store, stat_store, verify_store
 from tests.tools.managing import Clock
 
 from .contract import EXACT

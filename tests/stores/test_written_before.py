@@ -84,7 +84,7 @@ def test_a_folder_of_objects(tmp_path: Path) -> None:
 def test_what_was_encrypted_and_exported(tmp_path: Path) -> None:
     pytest.importorskip("cryptography", reason="cryptography is not installed")
     from refold.stores.encrypted import EncryptedStore
-    from refold.stores.transfer import import_store
+    from refold.stores.upkeep import import_store
 
     store = MemoryStore()
     import_store(store, BEFORE / "sealed.jsonl")
@@ -95,10 +95,10 @@ def write() -> None:
     """Write what the tests read; run once, by the version whose files are to be kept readable."""
     from refold.stores.encrypted import EncryptedStore
     from refold.stores.objects import ObjectStore
-    from refold.stores.transfer import export_store
+    from refold.stores.upkeep import export_store
 
     for how in ("zlib", "zstd"):
-        with SqliteStore(BEFORE / f"{how}.db", compression=how, clock=lambda: 1_000.0) as file:  # type: ignore[arg-type]
+        with SqliteStore(BEFORE / f"{how}.db", compression=how, clock=lambda: 1_000.0) as file:
             fill(file, SHORT | LONG)
     with ObjectStore(f"file://{BEFORE.absolute()}/objects", clock=lambda: 1_000.0) as objects:
         objects.put({"removed": 1})

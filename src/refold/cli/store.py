@@ -16,9 +16,18 @@ from refold.cli.terminal import clean, json_option, quiet_option, say, working, 
 from refold.errors import StoreError
 from refold.stores.base import OpenStore, Removed
 from refold.stores.opening import KEYS, is_missing, is_same_file, open_store, without_secrets
-from refold.stores.removal import expire, forget, name_digest, read_audit
-from refold.stores.transfer import export_store, import_store
-from refold.stores.upkeep import OnProgress, copy_store, stat_store, verify_store
+from refold.stores.upkeep import (
+    OnProgress,
+    copy_store,
+    expire,
+    export_store,
+    forget,
+    import_store,
+    name_digest,
+    read_audit,
+    stat_store,
+    verify_store,
+)
 
 _UNITS: Final = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
 _AGE: Final = re.compile(r"([0-9]{1,9})([smhdw])").fullmatch

@@ -1,20 +1,14 @@
-"""The store protocol: originals under keys derived from their content."""
+"""The store protocol, the checks that all stores share, and the frame of those that wrap others."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple, Protocol, Self, runtime_checkable
 
 from refold.errors import ConfigError, StoreError
-from refold.lazy import regex
 
 AUDIT_PREFIX: Final = "refold:audit:"
-"""The prefix of the keys of audit notes; see `removal`."""
-
-DIGEST_CHARS: Final = 40
-"""160 bits in hexadecimal."""
-ends_in_digest: Final = regex("[0-9a-f]{40}").fullmatch
-"""Called with a key and the place where its last `DIGEST_CHARS` characters begin."""
+"""The prefix of the keys of audit notes; see `upkeep`."""
 
 
 @runtime_checkable
@@ -57,8 +51,10 @@ class Removed(NamedTuple):
     @classmethod
     def total(cls, parts: Iterable[Removed]) -> Removed:
         """Return the sum of *parts*."""
-        counted = list(parts)
-        return cls(sum(part.entries for part in counted), sum(part.size for part in counted))
+        entries = size = 0
+        for part in parts:
+            entries, size = entries + part.entries, size + part.size
+        return cls(entries, size)
 
 
 @runtime_checkable
@@ -109,18 +105,56 @@ async def aput(store: Store, entries: Mapping[str, Any]) -> None:
     """Put without blocking the event loop: with the store's own `aput`, or in a thread."""
     import asyncio  # here and below: it takes long to load, and most never need it
 
-    own = getattr(store, "aput", None)
-    await (own(entries) if own is not None else asyncio.to_thread(store.put, entries))
+    native = getattr(store, "aput", None)
+    await (native(entries) if native is not None else asyncio.to_thread(store.put, entries))
 
 
 async def aget(store: Store, keys: Iterable[str]) -> dict[str, Any]:
     """Get without blocking the event loop: with the store's own `aget`, or in a thread."""
     import asyncio
 
-    own = getattr(store, "aget", None)
-    found: dict[str, Any]
-    found = await (own(keys) if own is not None else asyncio.to_thread(store.get, keys))
-    return found
+    native = getattr(store, "aget", None)
+    values: dict[str, Any]
+    values = await (native(keys) if native is not None else asyncio.to_thread(store.get, keys))
+    return values
+
+
+class WrappedStore:
+    """A store around another: what goes in and what comes out changes on the way."""
+
+    def __init__(self, store: Store) -> None:
+        check_store(store)
+        self._store = store
+
+    def put(self, entries: Mapping[str, Any]) -> None:
+        """Store all entries, or none if it raises; an existing key keeps its value."""
+        self._store.put(self._inward(check_entries(entries)))
+
+    async def aput(self, entries: Mapping[str, Any]) -> None:
+        """Do what `put` does, without blocking the event loop."""
+        await aput(self._store, self._inward(check_entries(entries)))
+
+    def get(self, keys: Iterable[str]) -> dict[str, Any]:
+        """Return the values of *keys*; unknown keys are left out."""
+        wanted = check_keys(keys)
+        return self._outward(wanted, self._store.get(self._inner_keys(wanted)))
+
+    async def aget(self, keys: Iterable[str]) -> dict[str, Any]:
+        """Do what `get` does, without blocking the event loop."""
+        wanted = check_keys(keys)
+        return self._outward(wanted, await aget(self._store, self._inner_keys(wanted)))
+
+    def _inward(self, entries: Mapping[str, Any]) -> dict[str, Any]:
+        """Return what the inner store gets."""
+        raise NotImplementedError
+
+    def _inner_keys(self, keys: Sequence[str]) -> Sequence[str]:
+        """Return the keys that the inner store is asked for."""
+        return keys
+
+    def _outward(self, wanted: Sequence[str], values: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the values of *wanted* keys from what the inner store has."""
+        raise NotImplementedError
 
 
 def managed(store: Store) -> ManagedStore:
@@ -164,11 +198,6 @@ def _check_key(key: object) -> str:
     if not isinstance(key, str):
         raise StoreError(f"a key must be a string, got {key!r}")
     return key
-
-
-def is_digest(key: str) -> bool:
-    """Return whether *key* is nothing but a digest: of the original that it is the key of."""
-    return ends_in_digest(key) is not None
 
 
 def is_removable(prefix: str, key: str) -> bool:

@@ -17,21 +17,24 @@ from __future__ import annotations
 import json
 import threading
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import cache
 from hashlib import blake2b
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, Literal
 
 from refold.checks import need
 from refold.errors import NestingError, StoreError
+from refold.lazy import regex
 from refold.shipped import read_shipped
-from refold.stores.base import AUDIT_PREFIX, DIGEST_CHARS, ends_in_digest, store_error
+from refold.stores.base import AUDIT_PREFIX, store_error
 
 MAX_DEPTH: Final = 500
 """The deepest nesting accepted: half of Python's default stack, so that values can be read back
 deep inside of a program, too."""
 
 _SCALARS: Final = frozenset({str, int, float, bool, type(None)})
+_Place = tuple[Any, str | int] | None
+"""Where something stands in a value: the place of what is around it, and a step from there."""
 _ENCODER: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 Compression = Literal["zlib", "zstd"]
@@ -55,6 +58,10 @@ _HEAD: Final = 1 + _DIGEST_BYTES
 _DICTIONARY: Final = "dictionary-1.zdict"
 """Records do not name it, so it never changes: a better one needs a packing byte of its own."""
 
+DIGEST_CHARS: Final = 40
+"""160 bits in hexadecimal."""
+ends_in_digest: Final = regex("[0-9a-f]{40}").fullmatch
+"""Called with a key and the place where its last `DIGEST_CHARS` characters begin."""
 _DIGEST_MARK: Final = 0xFF  # no UTF-8 text has this byte, so no other key ends like this
 _BEYOND: Final = bytes([_DIGEST_MARK] * (2 + DIGEST_CHARS // 2))
 """Appended to a prefix, this sorts after every key with that prefix: the last of them is a mark and
@@ -150,59 +157,51 @@ def parse_json(data: bytes) -> Any:
     return json.loads(data.decode("utf-8", "surrogatepass"))
 
 
-class _Place(NamedTuple):
-    """A position inside a value, linked to the one around it: cheap unless it is printed."""
-
-    around: _Place | None
-    step: str | int
-    depth: int
-
-    def __str__(self) -> str:
-        steps: list[str] = []
-        place: _Place | None = self
-        while place is not None:
-            steps.append(f"[{place.step!r}]")
-            place = place.around
-        return "".join(reversed(steps))
-
-
 def _check(key: str, root: Any) -> None:
     """Raise unless *root* consists of exactly the types that JSON preserves.
 
     This is depth first and without recursion: a value that contains itself ends at `MAX_DEPTH`.
+    Each container waits with the containers around it and the way there, for the error.
     """
-    pending: list[tuple[Any, _Place | None]] = [(root, None)]
+    pending: list[tuple[Any, _Place, int]] = [(root, None, 1)]
     while pending:
-        value, place = pending.pop()
-        if type(value) in _SCALARS:
-            continue
-        if type(value) is not dict and type(value) is not list:
+        value, place, depth = pending.pop()
+        if type(value) is dict:
+            children = list(value.items())
+            for name in value:
+                if type(name) is not str:
+                    raise StoreError(
+                        f"the value of {key!r} is not JSON: a dict in it has the key {name!r}; "
+                        "convert it to str, or use a MemoryStore"
+                    )
+        elif type(value) is list:
+            children = list(enumerate(value))
+        elif type(value) in _SCALARS:  # the root: other scalars do not wait
+            return
+        else:
             raise StoreError(
-                f"the value of {key!r} is not JSON: {type(value).__name__} at value{place or ''}; "
+                f"the value of {key!r} is not JSON: {type(value).__name__} at "
+                f"value{_spell_place(place)}; "
                 "convert it to dict, list, str, int, float, bool or None, or use a MemoryStore"
             )
-        depth = place.depth + 1 if place else 1
         if depth > MAX_DEPTH:
             raise NestingError(
                 f"the value of {key!r} is nested more than {MAX_DEPTH} levels deep; "
                 "flatten it, or use a MemoryStore"
             )
-        pending.extend((child, _Place(place, step, depth)) for step, child in _items(key, value))
+        pending += (
+            (child, (place, step), depth + 1)
+            for step, child in children
+            if type(child) not in _SCALARS
+        )
 
 
-def _items(key: str, value: dict[Any, Any] | list[Any]) -> Iterator[tuple[str | int, Any]]:
-    """Yield the children that must be checked: containers, and anything that is not JSON."""
-    if isinstance(value, list):
-        yield from ((i, child) for i, child in enumerate(value) if type(child) not in _SCALARS)
-        return
-    for name, child in value.items():
-        if type(name) is not str:
-            raise StoreError(
-                f"the value of {key!r} is not JSON: a dict in it has the key {name!r}; "
-                "convert it to str, or use a MemoryStore"
-            )
-        if type(child) not in _SCALARS:
-            yield name, child
+def _spell_place(place: _Place) -> str:
+    steps: list[str] = []
+    while place is not None:
+        place, step = place
+        steps.append(f"[{step!r}]")
+    return "".join(reversed(steps))
 
 
 def pack(key: bytes, data: bytes, how: Compression = "zlib") -> bytes:
@@ -219,7 +218,7 @@ def unpack(key: bytes, record: bytes) -> bytes:
     """Undo `pack`; raise `ValueError` if the record is damaged or was stored under another key."""
     if not isinstance(record, bytes):  # a damaged row, or one of another program
         raise ValueError(f"it is {type(record).__name__}, not bytes")
-    kind, digest, body = record[:1], record[1:_HEAD], record[_HEAD:]
+    kind, body = record[:1], record[_HEAD:]
     if kind == _PLAIN:
         data = body
     elif kind == _ZLIB:
@@ -228,7 +227,7 @@ def unpack(key: bytes, record: bytes) -> bytes:
         data = _zstd().decompress(body)
     else:
         raise ValueError("it begins like no record of refold's")
-    if _digest(key, data) != digest:
+    if _digest(key, data) != record[1:_HEAD]:
         raise ValueError("its digest is another one")
     return data
 
@@ -256,37 +255,37 @@ def _inflate(body: bytes) -> bytes:
     return data
 
 
-class _Zstd:
-    """zstd with the dictionary; each thread has its own compressor."""
+class _Zstd(threading.local):
+    """zstd with the dictionary; made once for each thread, which may not share it."""
 
     def __init__(self) -> None:
-        zstandard = need("zstandard", "zstd", what="originals packed with zstd", error=StoreError)
-        words = read_shipped("refold.stores", _DICTIONARY)
-        self._made = zstandard
-        self._dictionary = zstandard.ZstdCompressionDict(words)
-        self._dictionary.precompute_compress(level=_ZSTD_LEVEL)
-        self._mine = threading.local()
+        self._library, words = _zstd_dictionary()
+        self._packer = self._library.ZstdCompressor(
+            level=_ZSTD_LEVEL, dict_data=words, write_dict_id=False
+        )
+        self._unpacker = self._library.ZstdDecompressor(dict_data=words)
 
     def compress(self, data: bytes) -> bytes:
-        packer = getattr(self._mine, "packer", None)
-        if packer is None:
-            packer = self._mine.packer = self._made.ZstdCompressor(
-                level=_ZSTD_LEVEL, dict_data=self._dictionary, write_dict_id=False
-            )
-        packed: bytes = packer.compress(data)
+        packed: bytes = self._packer.compress(data)
         return packed
 
     def decompress(self, body: bytes) -> bytes:
-        unpacker: Any = getattr(self._mine, "unpacker", None)
-        if unpacker is None:
-            unpacker = self._mine.unpacker = self._made.ZstdDecompressor(dict_data=self._dictionary)
         try:
-            if self._made.frame_content_size(body) > _MOST * len(body):
+            if self._library.frame_content_size(body) > _MOST * len(body):
                 raise ValueError("its packing is damaged")
-            data: bytes = unpacker.decompress(body, allow_extra_data=False)
-        except self._made.ZstdError as error:
+            data: bytes = self._unpacker.decompress(body, allow_extra_data=False)
+        except self._library.ZstdError as error:
             raise ValueError(str(error)) from error
         return data
+
+
+@cache
+def _zstd_dictionary() -> tuple[Any, Any]:
+    """Return the library and the dictionary, which threads do share."""
+    zstandard = need("zstandard", "zstd", what="originals packed with zstd", error=StoreError)
+    words = zstandard.ZstdCompressionDict(read_shipped("refold.stores", _DICTIONARY))
+    words.precompute_compress(level=_ZSTD_LEVEL)
+    return zstandard, words
 
 
 @cache

@@ -4,25 +4,14 @@ from __future__ import annotations
 
 import base64
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from hashlib import blake2b
 from typing import Any, Final
 
 from refold.checks import need
 from refold.errors import ConfigError, StoreError
-from refold.stores.base import (
-    Entry,
-    OpenStore,
-    Removed,
-    Store,
-    aget,
-    aput,
-    check_entries,
-    check_keys,
-    check_store,
-    managed,
-)
+from refold.stores.base import Entry, OpenStore, Removed, Store, WrappedStore, managed
 from refold.stores.codec import Compression, encode_key, pack, parse_json, spell_json, unpack
 
 KEY_BYTES: Final = 32
@@ -37,7 +26,7 @@ class LockedError(StoreError):
     """A value may be intact, but cannot be read with these keys."""
 
 
-class EncryptedStore(OpenStore):
+class EncryptedStore(WrappedStore, OpenStore):
     """Encrypts what goes into *store* and decrypts what comes out; needs `refold[encryption]`.
 
     *keys* are 32 random bytes each (`EncryptedStore.new_key()`). The first encrypts; all of them
@@ -52,7 +41,7 @@ class EncryptedStore(OpenStore):
     def __init__(
         self, store: Store, keys: bytes | Sequence[bytes], *, compression: Compression = "zlib"
     ) -> None:
-        check_store(store)
+        super().__init__(store)
         ring = [keys] if isinstance(keys, bytes) else list(keys)
         if not ring or any(not isinstance(k, bytes) or len(k) != KEY_BYTES for k in ring):
             raise ConfigError(
@@ -60,11 +49,9 @@ class EncryptedStore(OpenStore):
             )
         need_here = partial(need, extra="encryption", what="an EncryptedStore", error=StoreError)
         aead = need_here("cryptography.hazmat.primitives.ciphers.aead")
-        self._store = store
         self._keys = tuple(ring)
         self._compression: Compression = compression
         self._ciphers: dict[bytes, Any] = {id_of(key): aead.AESGCM(key) for key in ring}
-        self._first = id_of(ring[0])
         self._refusal: type[Exception] = need_here("cryptography.exceptions").InvalidTag
 
     @staticmethod
@@ -72,69 +59,22 @@ class EncryptedStore(OpenStore):
         """Return a random key. Keep it safe: without it nothing can be decrypted."""
         return os.urandom(KEY_BYTES)
 
-    def put(self, entries: Mapping[str, Any]) -> None:
-        """Store all entries, or none if it raises; an existing key keeps its value."""
-        self._store.put(self._encrypted(entries))
+    def _inward(self, entries: Mapping[str, Any]) -> dict[str, Any]:
+        """Pack the values, then encrypt them: encrypted data cannot be packed."""
+        key_id, cipher = next(iter(self._ciphers.items()))
+        sealed = {}
+        for key, value in entries.items():
+            raw, nonce = encode_key(key), os.urandom(_NONCE_BYTES)
+            data = pack(raw, spell_json(key, value), self._compression)
+            secret = key_id + nonce + cipher.encrypt(nonce, data, raw)
+            # Any store takes text. The packing of that store undoes what base64 adds.
+            sealed[key] = _MARK + base64.b64encode(secret).decode()
+        return sealed
 
-    def get(self, keys: Iterable[str]) -> dict[str, Any]:
-        """Return the values of *keys*; raise `StoreError` if one cannot be decrypted."""
-        return self._decrypted(self._store.get(check_keys(keys)))
-
-    async def aput(self, entries: Mapping[str, Any]) -> None:
-        """Do what `put` does, without blocking the event loop."""
-        await aput(self._store, self._encrypted(entries))
-
-    async def aget(self, keys: Iterable[str]) -> dict[str, Any]:
-        """Do what `get` does, without blocking the event loop."""
-        return self._decrypted(await aget(self._store, check_keys(keys)))
-
-    def entries(self, prefix: str = "") -> Iterator[Entry]:
-        """Yield the entries whose keys begin with *prefix*."""
-        return managed(self._store).entries(prefix)
-
-    def remove(self, prefix: str = "", *, before: float | None = None) -> Removed:
-        """Remove the entries whose keys begin with *prefix*, if they were stored before a time."""
-        return managed(self._store).remove(prefix, before=before)
-
-    def shrink(self) -> None:
-        """Free the space of what was removed, if the inner store can."""
-        shrink = getattr(self._store, "shrink", None)
-        if shrink is not None:
-            shrink()
-
-    def close(self) -> None:
-        """Close the inner store, if it can be closed."""
-        close = getattr(self._store, "close", None)
-        if close is not None:
-            close()
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle and copy with the keys, as the store itself does."""
-        again = partial(type(self), self._store, self._keys, compression=self._compression)
-        return again, ()
-
-    def __len__(self) -> int:
-        return sum(1 for _ in self.entries())
-
-    def __repr__(self) -> str:
-        return f"EncryptedStore({self._store!r})"
-
-    def _encrypted(self, entries: Mapping[str, Any]) -> dict[str, str]:
-        return {key: self._encrypt(key, value) for key, value in check_entries(entries).items()}
-
-    def _decrypted(self, found: Mapping[str, Any]) -> dict[str, Any]:
-        return {key: self._decrypt(key, value) for key, value in found.items()}
-
-    def _encrypt(self, key: str, value: Any) -> str:
-        """Pack *value*, then encrypt it: encrypted data cannot be packed."""
-        raw, nonce = encode_key(key), os.urandom(_NONCE_BYTES)
-        data = pack(raw, spell_json(key, value), self._compression)
-        secret = self._ciphers[self._first].encrypt(nonce, data, raw)
-        # Any store takes text. The packing of that store undoes what base64 adds.
-        return _MARK + base64.b64encode(self._first + nonce + secret).decode()
+    def _outward(self, wanted: Sequence[str], values: Mapping[str, Any]) -> dict[str, Any]:
+        return {key: self._decrypt(key, values[key]) for key in wanted if key in values}
 
     def _decrypt(self, key: str, value: Any) -> Any:
-        """Undo `_encrypt`."""
         if not is_sealed(value):
             why = "it is not encrypted; `refold store copy --encrypt` makes a store that is"
             raise LockedError(self._explain(key, why))
@@ -142,10 +82,10 @@ class EncryptedStore(OpenStore):
             data = base64.b64decode(value.removeprefix(_MARK), validate=True)
         except ValueError as error:
             raise StoreError(self._explain(key, "it is damaged")) from error
-        name, nonce = data[:_ID_BYTES], data[_ID_BYTES : _ID_BYTES + _NONCE_BYTES]
-        cipher = self._ciphers.get(name)
+        key_id, nonce = data[:_ID_BYTES], data[_ID_BYTES : _ID_BYTES + _NONCE_BYTES]
+        cipher = self._ciphers.get(key_id)
         if cipher is None:
-            why = f"it needs the key {name.hex()}, which was not given"
+            why = f"it needs the key {key_id.hex()}, which was not given"
             raise LockedError(self._explain(key, why))
         raw = encode_key(key)
         try:
@@ -157,6 +97,35 @@ class EncryptedStore(OpenStore):
 
     def _explain(self, key: str, reason: str) -> str:
         return f"cannot read {self._store!r}: the value of {key!r} cannot be decrypted: {reason}"
+
+    def entries(self, prefix: str = "") -> Iterator[Entry]:
+        """Yield the entries whose keys begin with *prefix*."""
+        return managed(self._store).entries(prefix)
+
+    def remove(self, prefix: str = "", *, before: float | None = None) -> Removed:
+        """Remove the entries whose keys begin with *prefix*, if they were stored before a time."""
+        return managed(self._store).remove(prefix, before=before)
+
+    def shrink(self) -> None:
+        """Free the space of what was removed, if the inner store can."""
+        if hasattr(self._store, "shrink"):
+            self._store.shrink()
+
+    def close(self) -> None:
+        """Close the inner store, if it can be closed."""
+        if hasattr(self._store, "close"):
+            self._store.close()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle and copy with the keys, as the store itself does."""
+        again = partial(type(self), self._store, self._keys, compression=self._compression)
+        return again, ()
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self.entries())
+
+    def __repr__(self) -> str:
+        return f"EncryptedStore({self._store!r})"
 
 
 def is_sealed(value: object) -> bool:

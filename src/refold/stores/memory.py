@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import threading
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Final, Self, TypeVar
+from typing import Any, Final, Self
 
 from refold.errors import StoreError
 from refold.stores.base import Entry, Removed, check_entries, check_keys, is_removable
@@ -56,18 +56,18 @@ class MemoryStore:
                 del self._values[key]
         return Removed(len(gone), 0)
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle the originals without the lock."""
+    def __getstate__(self) -> dict[str, Any]:
+        """Copy and pickle the originals without the lock."""
         with self._lock:
-            return _holding, (type(self), dict(self._values))
+            return {"_values": dict(self._values)}
 
-    def __copy__(self) -> Self:
-        return self.__deepcopy__({})
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self._lock = threading.Lock()
+        self._values = state["_values"]
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         """Copy the store; both share the values, which never change or leave the store."""
-        with self._lock:
-            return _holding(type(self), dict(self._values))
+        return copy.copy(self)
 
     def __len__(self) -> int:
         return len(self._values)
@@ -78,16 +78,6 @@ class MemoryStore:
 
     def __repr__(self) -> str:
         return f"MemoryStore(entries={len(self)})"
-
-
-_Memory = TypeVar("_Memory", bound=MemoryStore)
-
-
-def _holding(class_: type[_Memory], values: dict[str, Any]) -> _Memory:
-    """Return a store that takes over *values*."""
-    store = class_()
-    store._values = values
-    return store
 
 
 def _copy(key: str, value: Any) -> Any:

@@ -14,7 +14,7 @@ from typing import Any, Final
 from refold.checks import check_whole, need
 from refold.errors import ConfigError, StoreError
 from refold.stores.base import Removed
-from refold.stores.codec import Range, removable, span
+from refold.stores.codec import removable, span
 from refold.stores.remote import TIMEOUT_SECONDS, RemoteStore, Row
 
 MIGRATIONS: Final = (
@@ -79,99 +79,78 @@ class PostgresStore(RemoteStore):
         if not url.startswith(("postgresql://", "postgres://")):
             raise ConfigError("the address of a PostgresStore must begin with postgresql://")
         check_whole("max_connections", max_connections, least=1)
-        backend = _Postgres(url, max_connections, timeout_seconds)
-        super().__init__(
-            url,
-            backend,
-            timeout_seconds=timeout_seconds,
-            clock=clock,
-            max_connections=max_connections,
-        )
-
-
-class _Postgres:
-    """Speaks to the server, through a pool of connections."""
-
-    def __init__(self, url: str, max_connections: int, timeout_seconds: float) -> None:
         need_here = partial(need, extra="postgres", what="a PostgresStore", error=StoreError)
         self._psycopg = need_here("psycopg")
-        pool = need_here("psycopg_pool")
-        self._url = url
-        self._timeout_seconds = timeout_seconds
+        self._pools = need_here("psycopg_pool")
+        self._max_connections = max_connections
+        self._pool: Any = None
+        super().__init__(
+            url, timeout_seconds=timeout_seconds, clock=clock, max_connections=max_connections
+        )
+
+    async def _open(self) -> None:
+        """Upgrade the tables, not through the pool, which would not say what went wrong."""
         # libpq counts in whole seconds, and takes less than two for two.
-        self._options = {
-            "autocommit": True,
-            "prepare_threshold": None,
-            "connect_timeout": max(2, int(timeout_seconds)),
-        }
-        self._make_pool = partial(
-            pool.AsyncConnectionPool,
-            url,
-            kwargs=self._options,
+        wait = max(2, int(self._timeout_seconds))
+        options = {"autocommit": True, "prepare_threshold": None, "connect_timeout": wait}
+        connection = await self._psycopg.AsyncConnection.connect(self._url, **options)
+        async with connection, self._limited(connection):
+            await _migrate(connection)
+        self._pool = self._pools.AsyncConnectionPool(
+            self._url,
+            kwargs=options,
             min_size=0,
-            max_size=max_connections,
-            timeout=min(_OPEN_SECONDS, timeout_seconds),
+            max_size=self._max_connections,
+            timeout=min(_OPEN_SECONDS, self._timeout_seconds),
             reconnect_timeout=_RECONNECT_SECONDS,
             open=False,
         )
-        self._pool: Any = None
-
-    async def open(self) -> None:
-        """Upgrade the tables, not through the pool, which would not say what went wrong."""
-        connection = await self._psycopg.AsyncConnection.connect(self._url, **self._options)
-        async with connection, self._limited(connection):
-            await _migrate(connection)
-        self._pool = self._make_pool()
         await self._pool.open()
 
-    async def close(self) -> None:
+    async def _close(self) -> None:
         if self._pool is not None:
             await self._pool.close()
 
-    async def known(self, keys: Sequence[bytes]) -> set[bytes]:
+    async def _known(self, keys: Sequence[bytes]) -> set[bytes]:
         return {row[0] for row in await self._ask(_KNOWN, keys)}
 
-    async def write(self, records: Sequence[tuple[bytes, bytes]], now: float) -> None:
+    async def _write(self, records: Sequence[tuple[bytes, bytes]], now: float) -> None:
         """Insert in one statement, in the order of keys, so that two writers never deadlock."""
         keys, values = [key for key, _ in records], [value for _, value in records]
         await self._ask(_WRITE, now, keys, values)
 
-    async def read(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
+    async def _read(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
         return dict(await self._ask(_READ, keys))
 
-    async def rows(self, prefix: str) -> AsyncIterator[Sequence[Row]]:
+    async def _rows(self, prefix: str) -> AsyncIterator[Sequence[Row]]:
         """Yield rows in the order of keys; nothing is kept open between two pages."""
         low, high = span(prefix)
         after = ">="
         while True:
-            found = await self._ask(_PAGE.format(after=after), low, high, _ROWS_PER_QUERY)
-            if found:
-                yield [Row(*row) for row in found]
-            if len(found) < _ROWS_PER_QUERY:
+            page = await self._ask(_PAGE.format(after=after), low, high, _ROWS_PER_QUERY)
+            if page:
+                yield [Row(*row) for row in page]
+            if len(page) < _ROWS_PER_QUERY:
                 return
-            low, after = found[-1][0], ">"
+            low, after = page[-1][0], ">"
 
-    async def remove(self, prefix: str, before: float | None) -> Removed:
+    async def _remove(self, prefix: str, before: float | None) -> Removed:
         """Remove some rows at a time, so that others can write and transactions stay short."""
-        entries = size = 0
-        for part in removable(prefix):
-            is_over = False
-            while not is_over:
-                gone = await self._remove_some(part, float("inf") if before is None else before)
-                entries, size = entries + gone.entries, size + gone.size
-                is_over = gone.entries < _ROWS_PER_QUERY
-        return Removed(entries, size)
+        parts = []
+        latest = float("inf") if before is None else before
+        for low, high in removable(prefix):
+            while True:
+                (row,) = await self._ask(_REMOVE, low, high, latest, _ROWS_PER_QUERY)
+                parts.append(Removed(*row))
+                if parts[-1].entries < _ROWS_PER_QUERY:
+                    break
+        return Removed.total(parts)
 
-    async def _remove_some(self, part: Range, before: float) -> Removed:
-        low, high = part
-        ((entries, size),) = await self._ask(_REMOVE, low, high, before, _ROWS_PER_QUERY)
-        return Removed(entries, size)
-
-    async def count(self) -> int:
+    async def _count(self) -> int:
         ((entries,),) = await self._ask("SELECT count(*) FROM refold_original")
         return int(entries)
 
-    def is_transient(self, error: Exception) -> bool:
+    def _is_transient(self, error: Exception) -> bool:
         """Treat a lost connection as a restart, and a read-only server as a failover."""
         errors = self._psycopg.errors
         if isinstance(error, errors.DiskFull | errors.OutOfMemory | errors.QueryCanceled):
@@ -179,7 +158,7 @@ class _Postgres:
         passing = (self._psycopg.OperationalError, errors.ReadOnlySqlTransaction)
         return isinstance(error, passing)
 
-    def advise(self, error: Exception) -> str:
+    def _advise(self, error: Exception) -> str:
         errors = self._psycopg.errors
         match error:
             case TimeoutError():

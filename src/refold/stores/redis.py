@@ -7,7 +7,7 @@ import re
 import struct
 import time
 from collections import defaultdict
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from hashlib import blake2b
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -65,31 +65,19 @@ class RedisStore(RemoteStore):
             check_positive("ttl_seconds", ttl_seconds)
         if not namespace or "{" in namespace:
             raise ConfigError(f"namespace must be a text without '{{', got {namespace!r}")
-        backend = _Redis(url, ttl_seconds, namespace, timeout_seconds)
+        self._errors = need("redis.exceptions", "redis", what="a RedisStore", error=StoreError)
+        self._lifetime_ms = None if ttl_seconds is None else math.ceil(ttl_seconds * 1000)
+        self._start = namespace.encode()
+        self._client: Any = None
         super().__init__(
             url,
-            backend,
             timeout_seconds=timeout_seconds,
             clock=clock,
             ttl_seconds=ttl_seconds,
             namespace=namespace,
         )
 
-
-class _Redis:
-    """Speaks to the server or the cluster, with many commands at a time."""
-
-    def __init__(
-        self, url: str, ttl_seconds: float | None, namespace: str, timeout_seconds: float
-    ) -> None:
-        self._errors = need("redis.exceptions", "redis", what="a RedisStore", error=StoreError)
-        self._url = url
-        self._lifetime_ms = None if ttl_seconds is None else math.ceil(ttl_seconds * 1000)
-        self._start = namespace.encode()
-        self._timeout_seconds = timeout_seconds
-        self._client: Any = None
-
-    async def open(self) -> None:
+    async def _open(self) -> None:
         """Connect, and refuse a server that evicts originals."""
         from redis.asyncio import Redis, RedisCluster
 
@@ -105,22 +93,22 @@ class _Redis:
         await self._client.ping()
         await self._check_eviction()
 
-    async def close(self) -> None:
+    async def _close(self) -> None:
         if self._client is not None:
             await self._client.aclose()
 
-    async def known(self, keys: Sequence[bytes]) -> set[bytes]:
+    async def _known(self, keys: Sequence[bytes]) -> set[bytes]:
         """Return those of *keys* that exist; none if a new put must extend their lifetime."""
         if self._lifetime_ms is not None:
             return set()
         return set(await self._ask_each(keys, "EXISTS"))
 
-    async def write(self, records: Sequence[tuple[bytes, bytes]], now: float) -> None:
+    async def _write(self, records: Sequence[tuple[bytes, bytes]], now: float) -> None:
         """Set what does not exist, in one transaction for each node."""
         head = _TIME.pack(now)
         groups: dict[bytes, list[tuple[bytes, bytes]]] = defaultdict(list)
         for key, record in records:
-            groups[self._tag(key)].append((self._name(key), head + record))
+            groups[_tag(key)].append((self._spell(key), head + record))
         for group in groups.values():
             async with self._client.pipeline(transaction=True) as pipeline:
                 for name, value in group:
@@ -129,11 +117,11 @@ class _Redis:
                         pipeline.pexpire(name, self._lifetime_ms, gt=True)
                 await pipeline.execute()
 
-    async def read(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
-        found = await self._ask_each(keys, "GET")
-        return {key: value[_TIME.size :] for key, value in found.items()}
+    async def _read(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
+        values = await self._ask_each(keys, "GET")
+        return {key: value[_TIME.size :] for key, value in values.items()}
 
-    async def rows(self, prefix: str) -> AsyncIterator[Sequence[Row]]:
+    async def _rows(self, prefix: str) -> AsyncIterator[Sequence[Row]]:
         """Yield rows as the server scans its keys."""
         async for names in self._pages(prefix):
             async with self._client.pipeline(transaction=False) as pipeline:
@@ -147,36 +135,30 @@ class _Redis:
                 if len(head) == _TIME.size  # else it has just expired
             ]
 
-    async def remove(self, prefix: str, before: float | None) -> Removed:
+    async def _remove(self, prefix: str, before: float | None) -> Removed:
         """Remove page by page."""
-        entries = size = 0
-        async for page in self.rows(prefix):
+        parts = []
+        async for page in self._rows(prefix):
             old = [row for row in page if row.may_be_removed(prefix, before)]
             async with self._client.pipeline(transaction=False) as pipeline:
                 for row in old:
-                    pipeline.execute_command("UNLINK", self._name(row.key))
+                    pipeline.execute_command("UNLINK", self._spell(row.key))
                 gone = await pipeline.execute() if old else []
-            entries += sum(gone)
-            size += sum(row.size for row, is_gone in zip(old, gone, strict=True) if is_gone)
-        return Removed(entries, size)
+            sizes = [row.size for row, is_gone in zip(old, gone, strict=True) if is_gone]
+            parts.append(Removed(len(sizes), sum(sizes)))
+        return Removed.total(parts)
 
-    async def count(self) -> int:
-        """Count the keys of this namespace."""
-        entries = 0
-        async for names in self._pages(""):
-            entries += len(names)
-        return entries
+    async def _count(self) -> int:
+        return sum([len(names) async for names in self._pages("")])
 
-    def is_transient(self, error: Exception) -> bool:
+    def _is_transient(self, error: Exception) -> bool:
         """Treat lost connections as a restart, and a server that is no primary as a failover."""
-        if isinstance(error, self._errors.TimeoutError):
-            return False  # it has already waited long enough
-        if isinstance(error, self._errors.AuthenticationError):
-            return False
+        if isinstance(error, self._errors.TimeoutError | self._errors.AuthenticationError):
+            return False  # it has waited long enough, or will never be let in
         is_away = str(error).startswith(_AWAY)
         return is_away or isinstance(error, self._errors.ConnectionError | OSError)
 
-    def advise(self, error: Exception) -> str:
+    def _advise(self, error: Exception) -> str:
         match error:
             case self._errors.OutOfMemoryError():
                 return "the server has no memory left; raise its maxmemory, or remove something"
@@ -192,15 +174,15 @@ class _Redis:
 
     async def _ask_each(self, keys: Sequence[bytes], command: str) -> dict[bytes, Any]:
         """Send a command for each key, many at a time; empty answers are left out."""
-        found: dict[bytes, Any] = {}
+        answered: dict[bytes, Any] = {}
         for start in range(0, len(keys), _KEYS_PER_QUERY):
             some = keys[start : start + _KEYS_PER_QUERY]
             async with self._client.pipeline(transaction=False) as pipeline:
                 for key in some:
-                    pipeline.execute_command(command, self._name(key))
+                    pipeline.execute_command(command, self._spell(key))
                 answers = await pipeline.execute()
-            found.update((k, answer) for k, answer in zip(some, answers, strict=True) if answer)
-        return found
+            answered.update((k, one) for k, one in zip(some, answers, strict=True) if one)
+        return answered
 
     async def _pages(self, prefix: str) -> AsyncIterator[list[bytes]]:
         """Yield the names of keys that begin with *prefix*, each once: a scan may repeat some."""
@@ -218,15 +200,9 @@ class _Redis:
         if page:
             yield page
 
-    def _tag(self, key: bytes) -> bytes:
-        """Return the hash tag of a key, which chooses its node, from the scopes that it is in."""
-        names, _ = scopes_of(decode_key(key))
-        return blake2b(
-            "\0".join(names).encode("utf-8", "surrogatepass"), digest_size=_TAG_BYTES
-        ).digest()
-
-    def _name(self, key: bytes) -> bytes:
-        return b"%b:{%b}:%b" % (self._start, self._tag(key).hex().encode(), key)
+    def _spell(self, key: bytes) -> bytes:
+        """Return the name of a key: its hash tag, in braces, chooses its node by its scopes."""
+        return b"%b:{%b}:%b" % (self._start, _tag(key), key)
 
     def _key(self, name: bytes) -> bytes:
         return name[len(self._start) :].partition(b"}:")[2]
@@ -234,7 +210,9 @@ class _Redis:
     async def _check_eviction(self) -> None:
         """Refuse a server that drops originals when it runs out of memory."""
         info = await self._client.info("memory")
-        for node in _nodes(info):
+        # A cluster has one answer for each node, a single server has but one.
+        nodes = [part for part in info.values() if isinstance(part, Mapping)] or [info]
+        for node in nodes:
             policy = str(node.get("maxmemory_policy", ""))
             evicts = policy.startswith("allkeys") or (
                 policy.startswith("volatile") and self._lifetime_ms is not None
@@ -246,11 +224,11 @@ class _Redis:
                 )
 
 
+def _tag(key: bytes) -> bytes:
+    names, _ = scopes_of(decode_key(key))
+    scopes = "\0".join(names).encode("utf-8", "surrogatepass")
+    return blake2b(scopes, digest_size=_TAG_BYTES).hexdigest().encode()
+
+
 def _escaped(part: bytes) -> bytes:
     return _GLOB.sub(rb"\\\1", part)
-
-
-def _nodes(info: Mapping[str, Any]) -> Iterable[Mapping[str, Any]]:
-    """Return the answer of each node of a cluster, or of the single server."""
-    nested = [part for part in info.values() if isinstance(part, Mapping)]
-    return nested or [info]

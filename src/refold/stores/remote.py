@@ -1,6 +1,6 @@
 """The common part of stores on a server: packing, timeouts, retries, and error messages.
 
-A backend moves bytes, asynchronously, and knows one kind of server. All its operations are
+A subclass moves bytes, asynchronously, and knows one kind of server. All its operations are
 idempotent: a key is never overwritten, and removing it twice is harmless. So whatever fails because
 a server is briefly unavailable is retried, for up to *timeout_seconds*.
 """
@@ -11,6 +11,7 @@ import asyncio
 import os
 import threading
 import time
+from abc import abstractmethod
 from collections.abc import (
     AsyncIterator,
     Awaitable,
@@ -22,7 +23,7 @@ from collections.abc import (
     Sequence,
 )
 from functools import partial
-from typing import Any, Final, NamedTuple, Protocol, Self, TypeVar
+from typing import Any, Final, NamedTuple, Self, TypeVar
 
 from refold.checks import check_positive
 from refold.errors import StoreError, describe
@@ -48,7 +49,7 @@ _LONGEST_PAUSE: Final = 1.0
 
 
 class Row(NamedTuple):
-    """What a backend knows about a record without reading it."""
+    """What a server knows about a record without reading it."""
 
     key: bytes
     size: int
@@ -60,61 +61,15 @@ class Row(NamedTuple):
         return is_old and is_removable(prefix, decode_key(self.key))
 
 
-class Backend(Protocol):
-    """Stores bytes under bytes on one kind of server; used from one event loop only."""
-
-    async def open(self) -> None:
-        """Connect, and prepare tables and the like."""
-        ...
-
-    async def close(self) -> None:
-        """Close all connections."""
-        ...
-
-    async def known(self, keys: Sequence[bytes]) -> set[bytes]:
-        """Return those of *keys* that need not be written."""
-        ...
-
-    async def write(self, records: Sequence[tuple[bytes, bytes]], now: float) -> None:
-        """Store all records durably before it returns; existing ones stay as they are."""
-        ...
-
-    async def read(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
-        """Return the records of those *keys* that exist."""
-        ...
-
-    def rows(self, prefix: str) -> AsyncIterator[Sequence[Row]]:
-        """Yield the rows whose keys begin with *prefix*, some at a time."""
-        ...
-
-    async def remove(self, prefix: str, before: float | None) -> Removed:
-        """Remove such rows if they are older than *before*, except audit notes."""
-        ...
-
-    async def count(self) -> int:
-        """Return how many records there are."""
-        ...
-
-    def is_transient(self, error: Exception) -> bool:
-        """Return whether a retry may succeed, once the server is back."""
-        ...
-
-    def advise(self, error: Exception) -> str:
-        """Return advice on an error; empty if its own message says enough."""
-        ...
-
-
 class RemoteStore(OpenStore):
-    """A store on a server; each kind of server has its own backend."""
+    """A store on a server.
+
+    What a subclass must do is below, from `_open` on. That runs in one event loop of the store's
+    own, in a thread of its own, so connections are never used from two loops.
+    """
 
     def __init__(
-        self,
-        url: str,
-        backend: Backend,
-        *,
-        timeout_seconds: float,
-        clock: Callable[[], float],
-        **choices: Any,
+        self, url: str, *, timeout_seconds: float, clock: Callable[[], float], **choices: Any
     ) -> None:
         """Connect; errors name the store by its *url*, without the secrets in it.
 
@@ -123,15 +78,16 @@ class RemoteStore(OpenStore):
         check_positive("timeout_seconds", timeout_seconds)
         choices |= {"timeout_seconds": timeout_seconds, "clock": clock}
         self._reopen = partial(type(self), url, **choices)
+        self._url = url
         self._name = without_secrets(url)
-        self._backend = backend
         self._timeout_seconds = timeout_seconds
         self._clock = clock
         self._process = os.getpid()
         self._lock = threading.Lock()
         self._loop: LoopThread | None = LoopThread()
         try:
-            self._loop.run(self._once("open", backend.open()))
+            # Without retries: whoever opens a store wants to see at once what is wrong.
+            self._loop.run(self._trying("open", self._open, seconds=0))
         except BaseException:
             self.close()
             raise
@@ -155,23 +111,45 @@ class RemoteStore(OpenStore):
         """Do what `get` does, without blocking the event loop."""
         return await self._using("read").arun(self._get(check_keys(keys)))
 
+    async def _put(self, entries: dict[str, Any]) -> None:
+        named = {encode_key(key): (key, value) for key, value in entries.items()}
+        if not named:
+            return
+        # Each fold puts its whole view: what is known need not be packed and sent again.
+        for raw in await self._trying("write to", partial(self._known, list(named))):
+            del named[raw]
+        records = [(raw, encode_value(*entry, "zstd")) for raw, entry in sorted(named.items())]
+        if records:
+            await self._trying("write to", partial(self._write, records, self._clock()))
+
+    async def _get(self, keys: list[str]) -> dict[str, Any]:
+        wanted = {encode_key(key): key for key in keys}
+        if not wanted:
+            return {}
+        records = await self._trying("read", partial(self._read, list(wanted)))
+        return decode_found(wanted, records, self._name)
+
     def entries(self, prefix: str = "") -> Iterator[Entry]:
         """Yield the entries whose keys begin with *prefix*.
 
         Entries that are stored or removed meanwhile may or may not be included.
         """
-        pages = self._backend.rows(prefix)
+        pages = self._rows(prefix)
 
         async def turn() -> Sequence[Row] | None:
             return await anext(pages, None)
 
-        while (page := self._using("read").run(self._once("read", turn()))) is not None:
+        # Without retries: a listing cannot be resumed in its middle.
+        while (page := self._using("read").run(self._trying("read", turn, seconds=0))) is not None:
             yield from (Entry(decode_key(row.key), row.size, row.written_at) for row in page)
 
     def remove(self, prefix: str = "", *, before: float | None = None) -> Removed:
         """Remove the entries whose keys begin with *prefix*, if they were stored before a time."""
-        remove = partial(self._backend.remove, prefix, before)
+        remove = partial(self._remove, prefix, before)
         return self._using("write to").run(self._trying("write to", remove))
+
+    def __len__(self) -> int:
+        return self._using("read").run(self._trying("read", self._count))
 
     def close(self) -> None:
         """Close all connections; closing twice is fine, using the store afterwards is an error.
@@ -184,7 +162,7 @@ class RemoteStore(OpenStore):
             loop, self._loop = self._loop, None
         if loop is not None:
             try:
-                loop.run(self._backend.close())
+                loop.run(self._close())
             finally:
                 loop.close()
 
@@ -198,9 +176,6 @@ class RemoteStore(OpenStore):
     async def __aexit__(self, *_: object) -> None:
         await self.aclose()
 
-    def __len__(self) -> int:
-        return self._using("read").run(self._trying("read", self._backend.count))
-
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle and copy as a new connection to the same place."""
         return self._reopen, ()
@@ -209,69 +184,78 @@ class RemoteStore(OpenStore):
         closed = ", closed" if self._loop is None else ""
         return f"{type(self).__name__}({self._name!r}{closed})"
 
-    async def _put(self, entries: dict[str, Any]) -> None:
-        named = {encode_key(key): (key, value) for key, value in entries.items()}
-        if not named:
-            return
-        # Each fold puts its whole view: what is known need not be packed and sent again.
-        for raw in await self._trying("write to", partial(self._backend.known, list(named))):
-            del named[raw]
-        records = [(raw, encode_value(*entry, "zstd")) for raw, entry in sorted(named.items())]
-        if records:
-            write = partial(self._backend.write, records, self._clock())
-            await self._trying("write to", write)
-
-    async def _get(self, keys: list[str]) -> dict[str, Any]:
-        wanted = {encode_key(key): key for key in keys}
-        if not wanted:
-            return {}
-        found = await self._trying("read", partial(self._backend.read, list(wanted)))
-        return decode_found(wanted, found, self._name)
-
     def _using(self, doing: str) -> LoopThread:
         """Return the loop that talks to the server; raise `StoreError` if there is none."""
+        again = f"open a new {type(self).__name__}"
         if self._process != os.getpid():
-            why = (
-                "it was opened before this process was forked; "
-                f"open a new {type(self).__name__} in each process"
-            )
+            why = f"it was opened before this process was forked; {again} in each process"
             raise store_error(doing, self._name, why)
         loop = self._loop
         if loop is None:
-            why = f"it is closed; open a new {type(self).__name__}"
-            raise store_error(doing, self._name, why)
+            raise store_error(doing, self._name, f"it is closed; {again}")
         return loop
 
-    async def _trying(self, doing: str, attempt: Callable[[], Awaitable[T]]) -> T:
-        """Return what *attempt* returns; retry while the server is unavailable."""
-        deadline = time.monotonic() + self._timeout_seconds
+    async def _trying(
+        self, doing: str, attempt: Callable[[], Awaitable[T]], *, seconds: float | None = None
+    ) -> T:
+        """Return what *attempt* returns; retry while the server is unavailable.
+
+        Errors say what failed, where, and what to do about it.
+        """
+        limit = self._timeout_seconds if seconds is None else seconds
+        deadline = time.monotonic() + limit
         pause = _FIRST_PAUSE
         while True:
             try:
                 return await attempt()
             except Exception as error:
-                if not self._backend.is_transient(error) or time.monotonic() + pause > deadline:
-                    raise self._explained(doing, error) from error
+                if isinstance(error, StoreError) and str(error).startswith("cannot "):
+                    raise
+                if not self._is_transient(error) or time.monotonic() + pause > deadline:
+                    advice = self._advise(error)
+                    detail = f"{advice} ({describe(error)})" if advice else describe(error)
+                    raise store_error(doing, self._name, detail) from error
             await asyncio.sleep(pause)
             pause = min(2 * pause, _LONGEST_PAUSE)
 
-    async def _once(self, doing: str, attempt: Awaitable[T]) -> T:
-        """Return what *attempt* returns, without retries.
+    @abstractmethod
+    async def _open(self) -> None:
+        """Connect, and prepare tables and the like."""
 
-        Errors of opening should show at once, and a listing cannot be resumed in its middle.
-        """
-        try:
-            return await attempt
-        except Exception as error:
-            raise self._explained(doing, error) from error
+    async def _close(self) -> None:
+        """Close all connections, also those of an `_open` that failed."""
 
-    def _explained(self, doing: str, error: Exception) -> Exception:
-        """Return an error that says what failed, where, and what to do about it."""
-        if isinstance(error, StoreError) and str(error).startswith("cannot "):
-            return error
-        advice = self._backend.advise(error)
-        detail = f"{advice} ({describe(error)})" if advice else describe(error)
-        return store_error(doing, self._name, detail)
+    @abstractmethod
+    async def _known(self, keys: Sequence[bytes]) -> set[bytes]:
+        """Return those of *keys* that need not be written."""
+
+    @abstractmethod
+    async def _write(self, records: Sequence[tuple[bytes, bytes]], now: float) -> None:
+        """Store all records durably before it returns; existing ones stay as they are."""
+
+    @abstractmethod
+    async def _read(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
+        """Return the records of those *keys* that exist."""
+
+    @abstractmethod
+    def _rows(self, prefix: str) -> AsyncIterator[Sequence[Row]]:
+        """Yield the rows whose keys begin with *prefix*, some at a time."""
+
+    @abstractmethod
+    async def _remove(self, prefix: str, before: float | None) -> Removed:
+        """Remove such rows if they are older than *before*, except audit notes."""
+
+    @abstractmethod
+    async def _count(self) -> int:
+        """Return how many records there are."""
+
+    @abstractmethod
+    def _is_transient(self, error: Exception) -> bool:
+        """Return whether a retry may succeed, once the server is back."""
+
+    @abstractmethod
+    def _advise(self, error: Exception) -> str:
+        """Return advice on an error; empty if its own message says enough."""
 
 
 class LoopThread:
@@ -309,7 +293,6 @@ class LoopThread:
 async def _cancel_all() -> None:
     tasks = asyncio.all_tasks() - {asyncio.current_task()}
     for task in tasks:
-        if task is not None:
-            task.cancel()
-    await asyncio.gather(*(task for task in tasks if task is not None), return_exceptions=True)
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
     await asyncio.get_running_loop().shutdown_asyncgens()

@@ -9,22 +9,12 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from refold.checks import check_name, check_positive
 from refold.lazy import regex
-from refold.stores.base import (
-    Entry,
-    Removed,
-    Store,
-    aget,
-    aput,
-    check_entries,
-    check_keys,
-    check_store,
-    managed,
-)
+from refold.stores.base import Entry, Removed, Store, WrappedStore, check_store, managed
 
 _PERIODS: Final = 8
 """The number of parts of a lifetime: an original may live one part longer."""
@@ -40,19 +30,19 @@ def scope_prefix(name: str) -> str:
 def scopes_of(key: str) -> tuple[list[str], str]:
     """Return the names of the scopes that *key* is in, the widest first, and the rest of it."""
     names = []
-    while (found := _SCOPE(key)) is not None:
-        end = found.end() + int(found[1])
+    while (head := _SCOPE(key)) is not None:
+        end = head.end() + int(head[1])
         if key[end : end + 1] != ":":
             break
-        names.append(key[found.end() : end])
+        names.append(key[head.end() : end])
         key = key[end + 1 :]
     return names, key
 
 
 def period_of(rest: str) -> str:
     """Return the period at the beginning of the rest of a key, if its originals expire."""
-    found = _PERIOD(rest)
-    return found[0] if found else ""
+    period = _PERIOD(rest)
+    return period[0] if period else ""
 
 
 def scoped(store: Store, conversation: str | None) -> Store:
@@ -64,7 +54,7 @@ def scoped(store: Store, conversation: str | None) -> Store:
     return ScopedStore(store, conversation)
 
 
-class ScopedStore:
+class ScopedStore(WrappedStore):
     """A part of *store* named *scope*; give it wherever a store is taken.
 
     With *ttl_seconds* an original is found for that long after it was last put, and at most an
@@ -80,34 +70,38 @@ class ScopedStore:
         ttl_seconds: float | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        check_store(store)
+        super().__init__(store)
         check_name("scope", scope)
         if ttl_seconds is not None:
             check_positive("ttl_seconds", ttl_seconds)
         self.scope = scope
-        self._store = store
         self._period = None if ttl_seconds is None else ttl_seconds / _PERIODS
         self._clock = clock
 
-    def put(self, entries: Mapping[str, Any]) -> None:
-        """Store all entries in this scope, or none if it raises."""
-        self._store.put(self._scoped(entries))
+    def _inward(self, entries: Mapping[str, Any]) -> dict[str, Any]:
+        place = self._places()[0]
+        return {place + key: value for key, value in entries.items()}
 
-    async def aput(self, entries: Mapping[str, Any]) -> None:
-        """Do what `put` does, without blocking the event loop."""
-        await aput(self._store, self._scoped(entries))
+    def _inner_keys(self, keys: Sequence[str]) -> Sequence[str]:
+        return [place + key for place in self._places() for key in keys]
 
-    def get(self, keys: Iterable[str]) -> dict[str, Any]:
-        """Return the values of *keys* in this scope."""
-        wanted, places = check_keys(keys), self._places()
-        found = self._store.get(place + key for place in places for key in wanted)
-        return _first_of(wanted, places, found)
+    def _outward(self, wanted: Sequence[str], values: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the value of each key from the latest period that has it."""
+        places = self._places()
+        places_of = {key: [p for p in places if p + key in values] for key in wanted}
+        return {key: values[held[0] + key] for key, held in places_of.items() if held}
 
-    async def aget(self, keys: Iterable[str]) -> dict[str, Any]:
-        """Do what `get` does, without blocking the event loop."""
-        wanted, places = check_keys(keys), self._places()
-        found = await aget(self._store, [place + key for place in places for key in wanted])
-        return _first_of(wanted, places, found)
+    def _places(self) -> list[str]:
+        """Return the prefixes of keys in this scope, beginning with the one to write to now.
+
+        A store never writes a key twice, so a later put needs another key to extend the lifetime:
+        the time is part of the prefix.
+        """
+        name = scope_prefix(self.scope)
+        if self._period is None:
+            return [name]
+        now = math.floor(self._clock() / self._period)
+        return [f"{name}{now - age}:" for age in range(_PERIODS + 1)]
 
     def entries(self, prefix: str = "") -> Iterator[Entry]:
         """Yield the entries of this scope, expired or not."""
@@ -122,22 +116,6 @@ class ScopedStore:
             store.remove(place + prefix, before=before) for place in self._written()
         )
 
-    def _scoped(self, entries: Mapping[str, Any]) -> dict[str, Any]:
-        place = self._places()[0]
-        return {place + key: value for key, value in check_entries(entries).items()}
-
-    def _places(self) -> list[str]:
-        """Return the prefixes of keys in this scope, beginning with the one to write to now.
-
-        A store never writes a key twice, so a later put needs another key to extend the lifetime:
-        the time is part of the prefix.
-        """
-        name = scope_prefix(self.scope)
-        if self._period is None:
-            return [name]
-        now = math.floor(self._clock() / self._period)
-        return [f"{name}{now - age}:" for age in range(_PERIODS + 1)]
-
     def _written(self) -> list[str]:
         """Return all prefixes that keys in this scope were written with."""
         name = scope_prefix(self.scope)
@@ -148,15 +126,3 @@ class ScopedStore:
 
     def __repr__(self) -> str:
         return f"ScopedStore({self._store!r}, {self.scope!r})"
-
-
-def _first_of(
-    wanted: Iterable[str], places: Iterable[str], found: Mapping[str, Any]
-) -> dict[str, Any]:
-    """Return the value of each key from the first place that has it."""
-    answer = {}
-    for key in wanted:
-        name = next((place + key for place in places if place + key in found), None)
-        if name is not None:
-            answer[key] = found[name]
-    return answer

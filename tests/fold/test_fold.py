@@ -169,6 +169,36 @@ def test_what_is_asked_is_shown_however_often_it_was_named(named: int, row: int)
     assert "id|cargo|state" in view
 
 
+def test_what_is_asked_comes_before_turns_in_their_place() -> None:
+    sentences = [
+        f"The clerk entered the crate {n * 37 % 61} under K-{1000 + n} at {n * 7919 % 9973} crowns."
+        for n in range(12)
+    ]
+    talk = [{"role": "user", "content": "Anything new?"}, {"role": "assistant", "content": "No."}]
+    messages: Conversation = [
+        {"role": "user", "content": "Read the report."},
+        *call(1, "read_report", {"page": 1}, "\n\n".join(sentences)),
+        *talk * 6,
+        {"role": "user", "content": "What was written down for K-1004?"},
+    ]
+    assert sentences[4] in shown(fold(messages, 0.27))
+
+
+def test_the_body_of_a_function_comes_with_the_docstring_that_names_it() -> None:
+    functions = [
+        f'def fee_{n}(days):\n    """Fee of the {color} barrel."""\n'
+        + "".join(f"    days += {n * 10 + line}\n" for line in range(12))
+        + f"    return days * {n * 7919}\n"
+        for n, color in enumerate(("amber", "cedar", "linen", "quartz", "walnut", "wicker"), 1)
+    ]
+    messages: Conversation = [
+        {"role": "user", "content": "Read the fees."},
+        *call(1, "read_file", {"path": "fees.py"}, "\n\n".join(functions)),
+        *call(2, "find_fee", {"cargo": "linen barrel"}, "")[:1],
+    ]
+    assert f"return days * {3 * 7919}" in shown(fold(messages, 0.32))
+
+
 def test_the_newest_result_is_whole_while_anything_older_can_go() -> None:
     messages: Conversation = [{"role": "user", "content": "Fix the queue."}]
     for n in range(8):

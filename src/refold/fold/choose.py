@@ -46,7 +46,7 @@ _TYPED: Final = 0.2
 _FORBIDDEN: Final = 0.05
 _EVIDENCE: Final = 0.1
 _PENDING: Final = 0.05
-_ANSWER: Final = 0.25
+_ANSWER: Final = 0.5
 """Of the room: what people typed, the most of it that they ask for, and further answers."""
 _PLAN: Final = 0.15
 _ACTS: Final = 0.25
@@ -75,6 +75,7 @@ class Choice:
             n
             for n, p in enumerate(pieces)
             if texts[p.text].place is not Place.WHOLE
+            and (p.items or not texts[p.text].text[p.start : p.end].isspace())
             # the header of a table comes with its rows, and says nothing without
             and not (n in heads and texts[p.text].text[p.start : p.end].rstrip().endswith(":"))
         ]

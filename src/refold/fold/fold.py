@@ -25,8 +25,9 @@ from refold.messages.message import Message
 from refold.messages.token_count import MESSAGE_OVERHEAD, CountedTexts, count_plan
 from refold.notation import marks
 
-_LEANS: Final = (1.0, 0.5, 0.0)
-"""How much of the newest turns stands in its place; less where even that does not fit."""
+_LEANS: Final = (1.0, 0.5, 0.01, 0.0)
+"""How much of the newest turns stands in its place: less where even that does not fit, or leaves
+no room for what is asked; then the newest results alone, and nothing."""
 _ROUNDS: Final = 12
 _REFILLS: Final = 2
 """How often the view is made shorter, and how often what room is left is filled up."""
@@ -65,14 +66,18 @@ class Folder:
             )
         reading = self._read()
         room = self._room(target, limit)
+        best: Plan | None = None
         for lean in _LEANS:
             layout = lay_out(reading, self._untouchable, room, lean)
-            plan = self._fill(layout, room, target)
-            if plan is not None:
+            plan, is_answered = self._fill(layout, room, target)
+            if plan is not None and is_answered:
                 return plan
+            best = best or plan  # turns in place have left no room for what is asked
+        if best is not None:
+            return best
         for keeps_question in (True, False):
             layout = lay_out_least(reading, self._untouchable, keeps_question=keeps_question)
-            plan = self._fill(layout, room, limit)
+            plan, _ = self._fill(layout, room, limit)
             if plan is not None:
                 return plan
         layout = lay_out_least(reading, self._untouchable, keeps_question=True, keeps_task=True)
@@ -123,16 +128,17 @@ class Folder:
         runs = self._runs
         return Writer(self._messages, choice, self._tokens, runs, explains=self._explains)
 
-    def _fill(self, layout: Layout, room: Room, most: int) -> Plan | None:
+    def _fill(self, layout: Layout, room: Room, most: int) -> tuple[Plan | None, bool]:
         """Choose, write and count until the view fits and its room is used; `None` if it cannot.
 
-        What stays anyway may take *most* tokens; nothing is added to it beyond the target.
+        Also tells whether it shows what answers the question best. What stays anyway may take
+        *most* tokens; nothing is added to it beyond the target.
         """
         choice = self._choice(layout, room)
         writer = self._writer(choice)
         _, used = writer.write(layout, is_bare=True)
         if used > most:
-            return None
+            return None, False
         target = max(room.target, used)
         choose(choice, self._question, target - used, room, layout)
         choice.close_gaps()
@@ -158,7 +164,11 @@ class Folder:
             plan, used = writer.write(layout)
         if used > target:
             plan, used = writer.write(layout, is_bare=True)
-        return plan if count_plan(plan, self._tokens) <= target else None
+        is_answered = all(
+            n in choice.taken or choice.texts[choice.pieces[n].text].place is Place.WHOLE
+            for n in self._question.ranked[:1]
+        )
+        return (plan if count_plan(plan, self._tokens) <= target else None), is_answered
 
 
 def _stays(text: Text) -> bool:

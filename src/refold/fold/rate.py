@@ -7,10 +7,13 @@ are of whole numbers, so that every machine gets the same.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import chain, groupby
 from math import exp, log, sqrt
+from operator import attrgetter
 from typing import Final
 
 from refold.fold.pieces import Piece, Text, Voice
@@ -45,6 +48,29 @@ BUCKETS: Final[Mapping[str, Mapping[str, int]]] = {
 """The number of buckets of each feature, by class."""
 
 
+class _Words(dict[str, tuple[int, ...]]):
+    """The rows of the items of each word; a word that is new gets rows of its own."""
+
+    def __init__(self, row_of: dict[str, int], shapes: list[int]) -> None:
+        self._row_of, self._shapes = row_of, shapes
+
+    def __missing__(self, word: str) -> tuple[int, ...]:
+        row_of, shapes = self._row_of, self._shapes
+        rows: list[int] = []
+        for item in (word,) if word.isascii() and word.isalnum() else find_items(word):
+            row = row_of.get(item)
+            if row is None:
+                shape = shape_of(item)
+                if shape is Shape.NONE:
+                    continue
+                row = row_of[item] = len(shapes)
+                shapes.append(int(shape))
+            rows.append(row)
+        if len(word) <= _LONG_WORD:
+            self[word] = tuple(rows)
+        return tuple(rows)
+
+
 class Index:
     """All items of a conversation: where each was said first and last, how often, and by whom."""
 
@@ -58,60 +84,41 @@ class Index:
         self.turns: list[int] = []
         self.times: list[int] = []
         self.voices: list[int] = []
-        self.pieces: list[int] = []
-        self._words: dict[str, tuple[int, ...]] = {}
+        self._rows_of = _Words(self.row, self.shape)
 
     def add(self, texts: Sequence[Text], pieces: Sequence[Piece]) -> None:
         """Index the *pieces* of all texts, which tile them in order."""
         turn_of = {index: n for n, index in enumerate(dict.fromkeys(t.message for t in texts))}
-        last, turns, times = self.last, self.turns, self.times
-        voices, counts, known = self.voices, self.pieces, self._words
-        words, at = "", -1
-        for piece in pieces:
-            if piece.text != at:
-                at, text = piece.text, texts[piece.text]
-                words = part_words(text.text)
-                words = words.lower() if self.is_talk and words.isascii() else words
-                turn, voice = turn_of[text.message], int(text.voice)
+        rows_of = self._rows_of.__getitem__
+        for number, own in groupby(pieces, attrgetter("text")):
+            text = texts[number]
+            words = part_words(text.text)
+            words = words.lower() if self.is_talk and words.isascii() else words
             rows: list[int] = []
-            for word in words[piece.start : piece.end].split():
-                of_word = known.get(word)
-                rows += self._rows_of(word) if of_word is None else of_word
-            piece.items = items = tuple(dict.fromkeys(rows))
-            if fresh := len(self.shape) - len(last):
-                self.first += [turn] * fresh
-                last += [-1] * fresh
-                for column in (turns, times, voices, counts):
-                    column.extend([0] * fresh)
-            for row in rows:
-                times[row] += 1
-            for row in items:
-                voices[row] |= voice
-                counts[row] += 1
-                if last[row] != turn:
-                    last[row] = turn
-                    turns[row] += 1
+            for piece in own:
+                start = len(rows)
+                rows += chain.from_iterable(map(rows_of, words[piece.start : piece.end].split()))
+                piece.items = tuple(dict.fromkeys(rows[start:]))
+            self._note(rows, turn_of[text.message], int(text.voice))
+
+    def _note(self, rows: Sequence[int], turn: int, voice: int) -> None:
+        """Note that *voice* said the items with these *rows*, as often as they stand there."""
+        last, turns, times, voices = self.last, self.turns, self.times, self.voices
+        if fresh := len(self.shape) - len(last):
+            self.first += [turn] * fresh
+            last += [-1] * fresh
+            for column in (turns, times, voices):
+                column.extend([0] * fresh)
+        for row, count in Counter(rows).items():
+            times[row] += count
+            voices[row] |= voice
+            if last[row] != turn:
+                last[row] = turn
+                turns[row] += 1
 
     def rows_in(self, text: str) -> list[int]:
         """Return the rows of the items of *text* that are indexed already."""
         return [self.row[item] for item in find_items(text) if item in self.row]
-
-    def _rows_of(self, word: str) -> tuple[int, ...]:
-        """Return the rows of the items of a word that was not seen before."""
-        rows: list[int] = []
-        for item in (word,) if word.isascii() and word.isalnum() else find_items(word):
-            row = self.row.get(item)
-            if row is None:
-                shape = shape_of(item)
-                if shape is Shape.NONE:
-                    continue
-                row = self.row[item] = len(self.shape)
-                self.shape.append(int(shape))
-            rows.append(row)
-        found = tuple(rows)
-        if len(word) <= _LONG_WORD:
-            self._words[word] = found
-        return found
 
 
 Weights = Mapping[str, Mapping[str, Sequence[float]]]

@@ -19,7 +19,7 @@ from refold.messages.manifest import Trail
 from refold.messages.render import render
 from refold.messages.token_count import CountedTexts
 from refold.options import Options, Profile
-from refold.planner import fit_budget
+from refold.planner import Fitter
 from refold.scan.tokens.counter import TokenCounter
 from refold.text_cache import TextCache
 
@@ -112,7 +112,7 @@ def weighted_way(weights: Weights, counter: TokenCounter) -> Way:
         start = process_time()
         options = Options(profile="standard", token_budget=budget, counter=counter)
         text_cache = TextCache(CountedTexts(counter, counter))
-        plan, _ = fit_budget(load(messages), options, text_cache, budget, weights=weights)
+        plan, _ = Fitter(load(messages), options, text_cache, weights=weights).fit(budget, budget)
         after = list(render(plan, version=0, trail=Trail.named(NAME)).messages)
         return Folded(after, process_time() - start, budget, after != messages)
 

@@ -10,7 +10,7 @@ import pytest
 
 from refold.messages.folds import Plan
 from refold.options import Options, PreservePattern, Profile
-from refold.planner import Planner, fit_budget
+from refold.planner import Fitter, Planner
 from refold.result import BudgetReport
 from refold.text_cache import TextCache
 from tests.conversations import Conversation
@@ -23,7 +23,7 @@ RECORDS = json.dumps([{"id": n, "name": f"row {n}", "ok": True} for n in range(4
 def test_every_profile_keeps_what_fits_already(profile: Profile) -> None:
     messages, text_cache = read(work(2)), TextCache(counted())
     options = Options(profile=profile, token_budget=10_000)
-    plan, report = fit_budget(messages, options, text_cache, 10_000)
+    plan, report = Fitter(messages, options, text_cache).fit(10_000, 10_000)
     assert [fold.sources for fold in plan] == [(message,) for message in messages]
     assert report.rungs == ()
 
@@ -42,7 +42,7 @@ def make(
     text_cache = TextCache(counted())
     if target is None:
         return Planner(options, len, None).plan(read(messages), text_cache, options)
-    return fit_budget(read(messages), options, text_cache, target)
+    return Fitter(read(messages), options, text_cache).fit(target, target)
 
 
 def rungs(messages: Conversation, target: int, **chosen: Any) -> tuple[str, ...]:
@@ -147,7 +147,7 @@ def test_a_fold_that_costs_more_than_it_saves_is_not_used() -> None:
     options = Options(profile="standard", token_budget=100, counter=hates_marks)
     tokens = TextCache(counted()).tokens
     tokens = type(tokens)(hates_marks, hates_marks)
-    plan, _ = fit_budget(read(messages), options, TextCache(tokens), 100)
+    plan, _ = Fitter(read(messages), options, TextCache(tokens)).fit(100, 100)
     assert sum(map(tokens.fold, plan)) <= sum(map(tokens.message, read(messages)))
 
 
@@ -160,5 +160,5 @@ def test_a_counter_that_charges_for_nothing_does_no_harm() -> None:
     ]
     charge = type(counted())(lambda text: 20 + len(text), len)
     options = Options(profile="standard", token_budget=400)
-    plan, _ = fit_budget(read(messages), options, TextCache(charge), 400)
+    plan, _ = Fitter(read(messages), options, TextCache(charge)).fit(400, 400)
     assert [m.index for fold in plan for m in fold.sources] == list(range(len(messages)))

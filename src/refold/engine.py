@@ -9,7 +9,7 @@ from typing import Any, Final, TypeVar
 
 from refold.checks import check_name
 from refold.classic.detectors import Detector
-from refold.classic.rules import Rule, check_rules
+from refold.classic.rules import Rule
 from refold.codecs import Codec
 from refold.errors import BudgetError, ConfigError, StoreError
 from refold.events import Listener
@@ -75,7 +75,7 @@ class Engine(Planner):
         codecs: Sequence[Codec] | None = None,
         rules: Sequence[Rule] | None = None,
     ) -> None:
-        self._tables = Tables(detectors=detectors, codecs=codecs, rules=check_rules(rules))
+        self._tables = Tables(detectors=detectors, codecs=codecs, rules=rules)
         for_models = {"on_event": on_event, "pass_seconds": pass_seconds}
         chosen = [name for name, value in for_models.items() if value is not None]
         asked = [] if summarizer is None else ["summarizer"]

@@ -1,15 +1,16 @@
-"""The figures of `Result.compression`: sizes, and counts of what happened."""
+"""The figures of a finished plan: sizes, counts of what happened, the trace, the budget."""
 
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from itertools import takewhile
 from typing import Any
 
 from refold.messages.folds import Plan
-from refold.messages.token_count import CountedTexts
+from refold.messages.token_count import CountedTexts, count_plan
 from refold.options import Options
-from refold.result import Compression, TraceEntry
+from refold.result import BudgetReport, Compression, Obstacle, TraceEntry
 
 _COUNTERS = {
     "compressed": "messages_compressed",
@@ -33,66 +34,41 @@ Fate = tuple[tuple[str, str], ...]
 
 def measure(plan: Plan, options: Options, tokens: CountedTexts) -> Compression:
     """Compute all figures from the finished plan, so that they are true by construction."""
-    sizes = _sizes(plan, tokens)
+    chars_before = chars_after = tokens_before = tokens_after = 0
+    for fold in plan:
+        chars = sum([message.chars for message in fold.sources])
+        cost = sum(map(tokens.message, fold.sources))
+        chars_before += chars
+        tokens_before += cost
+        chars_after += chars if fold.is_kept else sum(map(len, fold.texts_after))
+        tokens_after += cost if fold.is_kept else tokens.fold(fold)
     return Compression(
         original_version=options.source_version,
-        ratio=sizes.chars_before / sizes.chars_after if sizes.chars_after else 1.0,
-        token_ratio=sizes.tokens_before / sizes.tokens_after if sizes.tokens_after else 1.0,
-        tokens_before=sizes.tokens_before,
-        tokens_after=sizes.tokens_after,
+        ratio=chars_before / chars_after if chars_after else 1.0,
+        token_ratio=tokens_before / tokens_after if tokens_after else 1.0,
+        tokens_before=tokens_before,
+        tokens_after=tokens_after,
         counter_failures=tokens.failures,
         decisions=trace_of(plan) if options.trace else (),
         **_count_messages(plan),
     )
 
 
-@dataclass(slots=True)
-class _Sizes:
-    """Characters and tokens of a conversation before and after."""
-
-    chars_before: int = 0
-    chars_after: int = 0
-    tokens_before: int = 0
-    tokens_after: int = 0
-
-
-def _sizes(plan: Plan, tokens: CountedTexts) -> _Sizes:
-    sizes = _Sizes()
-    for fold in plan:
-        chars = cost = 0
-        for message in fold.sources:
-            chars += message.chars
-            cost += tokens.message(message)
-        sizes.chars_before += chars
-        sizes.tokens_before += cost
-        sizes.chars_after += chars if fold.is_kept else sum(map(len, fold.texts_after))
-        sizes.tokens_after += cost if fold.is_kept else tokens.fold(fold)
-    return sizes
-
-
 def _count_messages(plan: Plan) -> dict[str, Any]:
     """Count messages by what happened to them."""
-    fates: dict[Fate, int] = {}
+    fates: Counter[Fate] = Counter()
     for fold in plan:
+        stripped = (("clipped", "thinking"),) if fold.is_stripped else ()
         for row in fold.outcomes:
-            fate = tuple([(outcome.action, outcome.reason) for outcome in row])
-            if fold.is_stripped:
-                fate = (*fate, ("clipped", "thinking"))
-            fates[fate] = fates.get(fate, 0) + 1
+            fates[(*[(outcome.action, outcome.reason) for outcome in row], *stripped)] += 1
     counts: Counter[str] = Counter()
     for fate, count in fates.items():
-        counts[_counter_of({action for action, _ in fate})] += count
-        counts["messages_pattern_preserved"] += count * _has_reason(fate, "pattern:")
-        counts["messages_importance_preserved"] += count * _has_reason(fate, "importance:")
+        actions = {action for action, _ in fate}
+        counts[next(name for action, name in _COUNTERS.items() if action in actions)] += count
+        for name in ("pattern", "importance"):
+            has_reason = any(reason.startswith(f"{name}:") for _, reason in fate)
+            counts[f"messages_{name}_preserved"] += count * has_reason
     return dict(counts)
-
-
-def _counter_of(actions: set[str]) -> str:
-    return next(name for action, name in _COUNTERS.items() if action in actions)
-
-
-def _has_reason(fate: Fate, prefix: str) -> bool:
-    return any(reason.startswith(prefix) for _, reason in fate)
 
 
 def trace_of(plan: Plan) -> tuple[TraceEntry, ...]:
@@ -113,3 +89,57 @@ def trace_of(plan: Plan) -> tuple[TraceEntry, ...]:
         for message, row in zip(fold.sources, fold.outcomes, strict=True)
         for part, outcome in enumerate(row)
     )
+
+
+def report_budget(
+    plan: Plan,
+    budget: int,
+    *,
+    options: Options,
+    tokens: CountedTexts,
+    rungs: Sequence[str],
+    untouchable: Mapping[int, str],
+) -> BudgetReport:
+    """Measure the finished *plan*; *untouchable* maps messages that must stay to the reason."""
+    count = count_plan(plan, tokens)
+    is_over, stopped_by = count > budget, ""
+    if is_over and options.profile == "lossless":
+        stopped_by = f"profile={options.profile!r}"
+    elif is_over and not options.force_converge:
+        stopped_by = "force_converge=False"
+    # What only an option keeps from being folded is reported as a whole, not message by message.
+    limit = None if stopped_by else budget
+    return BudgetReport(
+        token_budget=budget,
+        token_count=count,
+        rungs=tuple(rungs),
+        recency_window=sum(
+            len(fold.sources) for fold in takewhile(lambda fold: fold.is_kept, reversed(plan))
+        ),
+        obstacles=find_obstacles(plan, tokens, untouchable, limit) if is_over else (),
+        stopped_by=stopped_by,
+    )
+
+
+def find_obstacles(
+    plan: Plan, tokens: CountedTexts, untouchable: Mapping[int, str], limit: int | None
+) -> tuple[Obstacle, ...]:
+    """Return what keeps a plan from fitting, the largest first: messages that must stay.
+
+    If these alone are within *limit*, also what is left of the others.
+    """
+    whole: list[Obstacle] = []
+    rest: list[Obstacle] = []
+    for fold in plan:
+        first, cost = fold.sources[0], tokens.fold(fold)
+        if not cost:
+            continue
+        must_stay = fold.is_kept and first.index in untouchable
+        why = next((outcome.reason for row in fold.outcomes for outcome in row), "")
+        reason = untouchable[first.index] if must_stay else why
+        (whole if must_stay else rest).append(
+            Obstacle(message_id=first.id, message_index=first.index, tokens=cost, reason=reason)
+        )
+    if limit is not None and sum(obstacle.tokens for obstacle in whole) <= limit:
+        whole += rest
+    return tuple(sorted(whole, key=lambda obstacle: -obstacle.tokens))

@@ -1,15 +1,23 @@
-"""The way to every plan: with or without a budget, by any profile, as a provider accepts it."""
+"""The way to every plan: with or without a budget, by any profile, as a provider accepts it.
+
+    no budget:  shorten ─► arrange
+    a budget:   fit ─► arrange (what its provider wants) ─► seal (what handles add) ─► fit again
+
+What is added to a plan is known once there is one, so that a budget takes a few rounds.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Final
 
 from refold.classic.budget import Ladder
 from refold.classic.compress import plan_by_rules
-from refold.classic.rules import RULES, Rule, Run, recent_from
+from refold.classic.rules import Run, recent_from
+from refold.figures import find_obstacles, report_budget
 from refold.fold.fold import Folder
 from refold.fold.lay_out import YIELDING
 from refold.fold.rate import Weights
@@ -25,21 +33,18 @@ from refold.notation import marks
 from refold.notation.recognize import body_of
 from refold.notation.spelling import CLASSIC, PLAIN, Spelling
 from refold.options import Options
-from refold.result import BudgetReport, Obstacle
+from refold.result import BudgetReport
 from refold.scan.tokens.choose import is_estimate
 from refold.scan.tokens.counter import TokenCounter
 from refold.scan.tokens.estimate import SAFETY_FACTOR, estimate_tokens
 from refold.text_cache import TextCache
 
 Planned = tuple[Plan, BudgetReport | None]
-Fit = Callable[[int, int], tuple[Plan, BudgetReport]]
-"""Fits a conversation to a target and a budget."""
-Fitter = Callable[[int, int], tuple[Plan, Sequence[str]]]
-"""The same; returns the names of the steps that it took."""
+Fitted = tuple[Plan, BudgetReport]
 
 NO_PINS: Final[Mapping[int, str]] = MappingProxyType({})
 _MAX_REPLANS: Final = 3
-"""How often a plan is made for less room because the order that a provider wants costs more."""
+"""How often a plan is made for less room because of what is added to it."""
 _ANCHOR_TOKENS: Final = 14
 """Tokens of 28 letters on top of a short handle: enough for 99.99 % of 20,000 random ones, by the
 estimate and by the tokenizers of gpt-4 and gpt-4o."""
@@ -47,128 +52,6 @@ _ANCHORS: Final = ("vmzdzbrninvqjhihdnfirfrdalga", "ukqlxkpvqhxohhqvyuxyniqgijxe
 """What is counted to see whether another tokenizer takes more."""
 _LOSSLESS_SHARE: Final = 0.4
 """With less room than this, respelling is hardly enough, and is not tried."""
-
-
-def fit_budget(
-    messages: Sequence[Message],
-    options: Options,
-    text_cache: TextCache,
-    target: int,
-    *,
-    pinned: Mapping[int, str] = NO_PINS,
-    rolls_up: bool = False,
-    weights: Weights | None = None,
-) -> tuple[Plan, BudgetReport]:
-    """Make a plan of at most `token_budget` tokens, if possible; aim at *target*.
-
-    The messages in *pinned* (index to reason) stay word for word, whatever they cost. If it *rolls
-    up*, no message is shortened by itself: the oldest stretch becomes one summary.
-    """
-    fit = begin_fit(messages, options, text_cache, pinned, rolls_up=rolls_up, weights=weights)
-    return fit(target, options.token_budget or 0)
-
-
-def begin_fit(
-    messages: Sequence[Message],
-    options: Options,
-    text_cache: TextCache,
-    pinned: Mapping[int, str],
-    *,
-    rolls_up: bool = False,
-    weights: Weights | None = None,
-) -> Fit:
-    """Return a function that fits *messages* to a target and a budget; see `fit_budget`."""
-    by_rules = rolls_up or options.profile == "classic"
-    untouchable = {**find_untouchable(messages, options, () if by_rules else YIELDING), **pinned}
-    fit: Fitter
-    if by_rules:
-
-        def fit(target: int, _budget: int) -> tuple[Plan, Sequence[str]]:
-            window = options.min_recency_window
-            more = {"pinned": untouchable, "is_tried": True}
-            run = _run(messages, options, text_cache, window, **more)
-            return Ladder(run, _rules(text_cache), target).climb(summarizes=not rolls_up)
-
-    else:
-        fit = _fitter(messages, options, text_cache, untouchable, weights)
-
-    def fit_one(target: int, token_budget: int) -> tuple[Plan, BudgetReport]:
-        plan, rungs = fit(target, token_budget)
-        is_same = token_budget == options.token_budget
-        choices = options if is_same else replace(options, token_budget=token_budget)
-        return plan, report_budget(plan, choices, text_cache.tokens, rungs, untouchable)
-
-    return fit_one
-
-
-def _fitter(
-    messages: Sequence[Message],
-    options: Options,
-    cache: TextCache,
-    untouchable: Mapping[int, str],
-    weights: Weights | None,
-) -> Fitter:
-    """Respell if that is enough or all that is allowed; else fold what is needed least."""
-    tokens = cache.tokens
-    total = sum(map(tokens.message, messages))
-    folder = Folder(messages, untouchable, tokens, explains=options.trace, weights=weights)
-    spelled: list[tuple[Plan, int]] = []
-
-    def respell() -> tuple[Plan, int]:
-        if not spelled:
-            plan = spell_all(messages, untouchable, tokens, cache.codecs)
-            spelled.append((plan, count_plan(plan, tokens)))
-        return spelled[0]
-
-    def fit(target: int, token_budget: int) -> tuple[Plan, Sequence[str]]:
-        if total <= target:
-            reasons = (untouchable.get(m.index, "within_budget") for m in messages)
-            return tuple(map(kept_fold, messages, reasons)), ()
-        if options.profile == "lossless" or not options.force_converge:
-            return respell()[0], ("lossless",)
-        if target >= _LOSSLESS_SHARE * total and respell()[1] <= target:
-            return respell()[0], ("lossless",)
-        plan = folder.fold(target, max(target, token_budget))
-        return add_model_summary(plan, cache), ("lossless", "select")
-
-    return fit
-
-
-def add_model_summary(plan: Plan, text_cache: TextCache) -> Plan:
-    """Replace the text of the oldest digest of *plan* by what a model wrote for it, if that fits.
-
-    The gates have checked it line by line: it invents and distorts nothing, and keeps more of the
-    stretch per token than the digest. Without a model, or before it was asked, *plan* is returned.
-    """
-    place = next((n for n, fold in enumerate(plan) if fold.is_rolled), None)
-    if place is None or not text_cache.has_writer:
-        return plan
-    digest = plan[place]
-    told = "\n\n".join(_transcribe(digest.sources))
-    summary = text_cache.written_for_stretch(told, body_of(digest.texts[0]))
-    if summary is None:
-        return plan
-    count = count_sources(digest.sources)
-    body = marks.digest(summary, count, handle_of(digest.sources))
-    share = len(summary) // len(digest.sources)
-    outcomes = tuple(
-        (Outcome("digested", SUMMARIZED, m.chars, share, "" if n else summary),)
-        for n, m in enumerate(digest.sources)
-    )
-    summarized = digest.changed(texts={0: body}, outcomes=outcomes)
-    if text_cache.tokens.fold(summarized) > text_cache.tokens.fold(digest):
-        return plan
-    return (*plan[:place], summarized, *plan[place + 1 :])
-
-
-def _transcribe(stretch: Sequence[Message]) -> Iterator[str]:
-    """Yield the texts and calls of a stretch in order, with their roles."""
-    for message in stretch:
-        if message.is_turn:
-            said = [part.text for part in message.parts if part.text.strip()]
-            calls = [call.text for call in message.calls]
-            # Not "user: ": an answer with such labels would look like turns and pass for a quote.
-            yield from (f"({message.role})\n{text}" for text in (*said, *calls))
 
 
 class Planner:
@@ -199,89 +82,79 @@ class Planner:
         is_counted = budget is not None or threshold is not None
         total = sum(map(tokens.message, messages)) if is_counted else 0
         if threshold is not None and total < threshold:
-            return _keep_all(messages), _left_alone(messages, total, options)
+            kept = tuple(kept_fold(message, "below_threshold") for message in messages)
+            limit = f"compression_threshold={threshold}"
+            return kept, None if budget is None else BudgetReport(
+                token_budget=budget,
+                token_count=total,
+                recency_window=len(messages),
+                stopped_by=limit if total > budget else "",
+            )
         if budget is None:
             return self._arrange(_shorten(messages, options, text_cache)), None
         aim = self.aim(budget, tokens) if target is None else target
         reserved = self.anchor_room(messages) if total > aim else 0
-        fit = begin_fit(messages, options, text_cache, pinned)
-        # What a long handle adds is known once the stand-ins are: seldom anything.
-        room = aim if self._is_standard else max(0, aim - reserved)
-        planned = self._fit_as_wanted(fit, tokens, budget, room, reserved)
-        if self._is_longer(planned[0], tokens, total, reserved):
-            plan = tuple(kept_fold(message, "anchor_reverted") for message in messages)
-            yielding = () if options.profile == "classic" else YIELDING
-            untouchable = {**find_untouchable(messages, options, yielding), **pinned}
-            return plan, report_budget(plan, options, tokens, (), untouchable)
+        fitter = Fitter(messages, options, text_cache, pinned)
+        if self._is_standard:
+            planned = self._fit_sealed(fitter, aim, budget, reserved)
+        else:
+            planned = self._fit_arranged(fitter, max(0, aim - reserved), budget)
+        # Short messages may cost less than what is added to a plan: an anchor, lines that keep the
+        # order a provider wants, notes of removed thinking.
+        if self._over(planned[0], tokens, total, reserved) > 0:
+            return fitter.keep("anchor_reverted", budget)
         return planned
+
+    def _fit_sealed(self, fitter: Fitter, aim: int, budget: int, reserved: int) -> Fitted:
+        """Fit a conversation so that it keeps its *budget* with its handles, as it is sent."""
+        tokens = fitter.tokens
+        planned = self._fit_arranged(fitter, aim, budget)
+        over = self._over(planned[0], tokens, budget, reserved) if planned[1].fits else 0
+        if over <= 0:
+            return planned
+        bare = planned[0]
+        for _ in range(_MAX_REPLANS):
+            most = max(0, count_plan(bare, tokens) - over)
+            bare, report = fitter.fit(most, most)
+            shorter = self._arrange(bare)
+            over = self._over(shorter, tokens, budget, reserved)
+            if over <= 0:
+                return shorter, replace(report, token_budget=budget, obstacles=(), stopped_by="")
+        if self.options.same_count:
+            return planned
+        plan, least = fitter.fit(0, 0)  # what cannot fit keeps the task and the question
+        return self._arrange(plan), replace(least, token_budget=budget)
+
+    def _fit_arranged(self, fitter: Fitter, aim: int, budget: int) -> Fitted:
+        """Fit a conversation into *aim* tokens, including what its provider wants."""
+        tokens, room = fitter.tokens, aim
+        first = bare, report = fitter.fit(aim, budget)
+        plan = self._arrange(bare)
+        for _ in range(_MAX_REPLANS):
+            over = count_plan(plan, tokens) - aim
+            if plan is bare or not room or over <= 0:
+                break
+            room = max(0, min(room, count_plan(bare, tokens)) - over)
+            bare, report = fitter.fit(room, budget)
+            plan = self._arrange(bare)
+        if not self.options.same_count and count_plan(plan, tokens) > aim:
+            shorter = alternate(first[0])  # fitting matters more than how it ends
+            if count_plan(shorter, tokens) <= aim:
+                return shorter, first[1]
+        return plan, report
 
     def _arrange(self, plan: Plan) -> Plan:
         """Return *plan* in an order that its provider accepts, ending as its conversation does."""
         return spread(plan) if self.options.same_count else end_alike(alternate(plan))
 
-    def _fit_as_wanted(
-        self,
-        fit: Fit,
-        tokens: CountedTexts,
-        budget: int,
-        aim: int,
-        reserved: int,
-    ) -> Planned:
-        """Fit a conversation into *aim* tokens, including what its provider wants.
+    def _over(self, plan: Plan, tokens: CountedTexts, most: int, reserved: int) -> int:
+        """Return by how many tokens *plan*, as it is sent, is over *most*.
 
-        What that costs on top is taken off the room, a few times. Sealing adds about *reserved*
-        tokens more; a plan that only sealing makes too long is made shorter once.
+        Sealing adds about *reserved* tokens; a plan with so much room to spare is not sealed.
         """
-        first = plan, report = fit(aim, budget)
-        arranged, room = self._arrange(plan), aim
-        for _ in range(_MAX_REPLANS):
-            if arranged is plan or not room:
-                break
-            over = count_plan(arranged, tokens) - aim
-            if over <= 0:
-                break
-            room = max(0, min(room, count_plan(plan, tokens)) - over)
-            plan, report = fit(room, budget)
-            arranged = self._arrange(plan)
-        if not self.options.same_count and count_plan(arranged, tokens) > aim:
-            bare = alternate(first[0])  # fitting matters more than how it ends
-            if count_plan(bare, tokens) <= aim:
-                arranged, report, room = bare, first[1], aim
-        if not self._is_standard or not report.fits:
-            return arranged, report
-        over = self._overshoot(arranged, tokens, budget, reserved)
-        if over <= 0:
-            return arranged, report
-        for _ in range(_MAX_REPLANS):
-            most = max(0, count_plan(plan, tokens) - over)
-            plan, tight = fit(most, most)
-            shorter = self._arrange(plan)
-            over = self._overshoot(shorter, tokens, budget, reserved)
-            if over <= 0:
-                return shorter, replace(tight, token_budget=budget, obstacles=(), stopped_by="")
-        if self.options.same_count:
-            return arranged, report
-        plan, least = fit(0, 0)  # what cannot fit keeps the task and the question
-        return self._arrange(plan), replace(least, token_budget=budget)
-
-    def _is_longer(self, plan: Plan, tokens: CountedTexts, total: int, reserved: int) -> bool:
-        """Tell whether *plan*, as it is sent, costs more than the *total* of its messages.
-
-        Short messages may cost less than what is added to a plan: an anchor (about *reserved*
-        tokens), lines that keep the order a provider wants, notes of removed thinking.
-        """
-        if count_plan(self.unbind(plan), tokens) + reserved <= total:
-            return False
-        return count_plan(self.unbind(self.seal(plan)), tokens) > total
-
-    def _overshoot(self, plan: Plan, tokens: CountedTexts, budget: int, reserved: int) -> int:
-        """Return by how many tokens *plan* is over its *budget* once it is sealed.
-
-        An anchor adds about *reserved* tokens.
-        """
-        if count_plan(plan, tokens) + reserved <= budget:
+        if count_plan(self.unbind(plan), tokens) + reserved <= most:
             return 0
-        return count_plan(self.seal(plan), tokens) - budget
+        return count_plan(self.unbind(self.seal(plan)), tokens) - most
 
     def aim(self, budget: int, tokens: CountedTexts) -> int:
         """Return the tokens to aim at: fewer than *budget* where tokens are only estimated."""
@@ -297,9 +170,11 @@ class Planner:
         if self.conversation is not None or not shows:
             return 0
         count = CountedTexts(self._counter, estimate_tokens)
-        short = [marks.excerpt("", anchor[: marks.HANDLE_CHARS]) for anchor in _ANCHORS]
-        long = [marks.excerpt("", anchor) for anchor in _ANCHORS]
-        extra = max(count(long[n]) - count(short[n]) for n in range(len(_ANCHORS)))
+        extra = max(
+            count(marks.excerpt("", anchor))
+            - count(marks.excerpt("", anchor[: marks.HANDLE_CHARS]))
+            for anchor in _ANCHORS
+        )
         return max(_ANCHOR_TOKENS, extra) if extra > 0 else 0
 
     def seal(
@@ -324,8 +199,7 @@ class Planner:
         is_resumed: bool = False,
     ) -> Plan:
         """Return a plan without thinking that its provider would reject; see `strip_thinking`."""
-        way, model = self.options.thinking, self.options.model
-        if not is_checked(way, model):
+        if not is_checked(self.options.thinking, self.options.model):
             return plan
         is_named = self.conversation is not None
         return strip_thinking(plan, shown, rewritten, is_named=is_named, is_resumed=is_resumed)
@@ -342,117 +216,147 @@ class Planner:
         return plan, replace(report, obstacles=obstacles)
 
 
+class Fitter:
+    """Fits one conversation to any number of budgets; what it read of it is shared by them.
+
+    The messages in *pinned* (index to reason) stay word for word, whatever they cost. If it *rolls
+    up*, no message is shortened by itself: the oldest stretch becomes one summary.
+    """
+
+    def __init__(
+        self,
+        messages: Sequence[Message],
+        options: Options,
+        text_cache: TextCache,
+        pinned: Mapping[int, str] = NO_PINS,
+        *,
+        rolls_up: bool = False,
+        weights: Weights | None = None,
+    ) -> None:
+        self._messages, self._options, self._cache = messages, options, text_cache
+        self._rolls_up, self._weights = rolls_up, weights
+        self._is_by_rules = rolls_up or options.profile == "classic"
+        yielding = () if self._is_by_rules else YIELDING
+        self._untouchable = {**find_untouchable(messages, options, yielding), **pinned}
+        self.tokens = text_cache.tokens
+
+    def fit(self, target: int, budget: int) -> Fitted:
+        """Make a plan of at most *budget* tokens, if possible; aim at *target*."""
+        if self._is_by_rules:
+            run = Run(
+                self._messages,
+                self._options,
+                self._cache.reader,
+                self._options.min_recency_window,
+                self._cache.writer,
+                pinned=self._untouchable,
+                is_tried=True,
+            )
+            ladder = Ladder(run, self._cache.tables.rules, target)
+            plan, rungs = ladder.climb(summarizes=not self._rolls_up)
+        else:
+            plan, rungs = self._fold(target, budget)
+        return plan, self._report(plan, budget, rungs)
+
+    def keep(self, reason: str, budget: int) -> Fitted:
+        """Leave everything as it is, for one reason."""
+        plan = tuple(kept_fold(message, reason) for message in self._messages)
+        return plan, self._report(plan, budget, ())
+
+    def _fold(self, target: int, budget: int) -> tuple[Plan, Sequence[str]]:
+        """Respell if that is enough or all that is allowed; else fold what is needed least."""
+        options, total = self._options, sum(map(self.tokens.message, self._messages))
+        if total <= target:
+            reasons = (self._untouchable.get(m.index, "within_budget") for m in self._messages)
+            return tuple(map(kept_fold, self._messages, reasons)), ()
+        if options.profile == "lossless" or not options.force_converge:
+            return self._respelled[0], ("lossless",)
+        if target >= _LOSSLESS_SHARE * total and self._respelled[1] <= target:
+            return self._respelled[0], ("lossless",)
+        plan = self._folder.fold(target, max(target, budget))
+        return add_model_summary(plan, self._cache), ("lossless", "select")
+
+    @cached_property
+    def _respelled(self) -> tuple[Plan, int]:
+        plan = spell_all(self._messages, self._untouchable, self.tokens, self._cache.codecs)
+        return plan, count_plan(plan, self.tokens)
+
+    @cached_property
+    def _folder(self) -> Folder:
+        return Folder(
+            self._messages,
+            self._untouchable,
+            self.tokens,
+            explains=self._options.trace,
+            weights=self._weights,
+        )
+
+    def _report(self, plan: Plan, budget: int, rungs: Sequence[str]) -> BudgetReport:
+        return report_budget(
+            plan,
+            budget,
+            options=self._options,
+            tokens=self.tokens,
+            rungs=rungs,
+            untouchable=self._untouchable,
+        )
+
+
 def _shorten(messages: Sequence[Message], options: Options, cache: TextCache) -> Plan:
     """Make a plan without a budget."""
+    window, rules = options.recency_window, cache.tables.rules
     if options.profile == "classic":
-        return plan_by_rules(_run(messages, options, cache, options.recency_window), _rules(cache))
-    recent = recent_from(messages, options.recency_window)
-    whole = {
-        **dict.fromkeys(range(recent, len(messages)), "recency_window"),
-        **find_untouchable(messages, options),
-    }
+        return plan_by_rules(Run(messages, options, cache.reader, window, cache.writer), rules)
+    recent = range(recent_from(messages, window), len(messages))
+    whole = {**dict.fromkeys(recent, "recency_window"), **find_untouchable(messages, options)}
     if options.profile == "lossless":
         return spell_all(messages, whole, cache.tokens, cache.codecs)
     # Copies refer to an earlier text, so what was sent before stays.
     by_rules = replace(options, profile="classic", keep_duplicate="first")
-    more = {"pinned": whole, "shortens_beside_calls": True}
-    run = _run(messages, by_rules, cache, options.recency_window, **more)
-    prose = fold_prose(run, _rules(cache))
+    run = Run(
+        messages,
+        by_rules,
+        cache.reader,
+        window,
+        cache.writer,
+        pinned=whole,
+        shortens_beside_calls=True,
+    )
+    prose = fold_prose(run, rules)
     return spell_all(messages, whole, cache.tokens, cache.codecs, prose=prose, is_paste=True)
 
 
-def _run(
-    messages: Sequence[Message], options: Options, cache: TextCache, window: int, **more: Any
-) -> Run:
-    """Let the rules look at a conversation, with a model if there is one."""
-    write = cache.written if cache.can_ask else None
-    return Run(messages, options, cache.reader, window, write, **more)
+def add_model_summary(plan: Plan, text_cache: TextCache) -> Plan:
+    """Replace the text of the oldest digest of *plan* by what a model wrote for it, if that fits.
 
-
-def _rules(cache: TextCache) -> Sequence[Rule]:
-    return RULES if cache.tables.rules is None else cache.tables.rules
-
-
-def _keep_all(messages: Sequence[Message]) -> Plan:
-    return tuple(kept_fold(message, "below_threshold") for message in messages)
-
-
-def _left_alone(messages: Sequence[Message], total: int, options: Options) -> BudgetReport | None:
-    """Report on the budget of a conversation that is below the threshold for folding."""
-    if options.token_budget is None:
-        return None
-    limit = f"compression_threshold={options.compression_threshold}"
-    return BudgetReport(
-        token_budget=options.token_budget,
-        token_count=total,
-        recency_window=len(messages),
-        stopped_by=limit if total > options.token_budget else "",
-    )
-
-
-def report_budget(
-    plan: Plan,
-    options: Options,
-    tokens: CountedTexts,
-    rungs: Sequence[str],
-    untouchable: Mapping[int, str],
-) -> BudgetReport:
-    """Measure the finished *plan*; *untouchable* maps messages that must stay to the reason."""
-    budget = options.token_budget or 0
-    count = sum(map(tokens.fold, plan))
-    is_over = count > budget
-    stopped_by = _find_limit(options) if is_over else ""
-    # What only an option keeps from being folded is reported as a whole, not message by message.
-    limit = None if stopped_by else budget
-    return BudgetReport(
-        token_budget=budget,
-        token_count=count,
-        rungs=tuple(rungs),
-        recency_window=_untouched_tail(plan),
-        obstacles=find_obstacles(plan, tokens, untouchable, limit) if is_over else (),
-        stopped_by=stopped_by,
-    )
-
-
-def find_obstacles(
-    plan: Plan, tokens: CountedTexts, untouchable: Mapping[int, str], limit: int | None
-) -> tuple[Obstacle, ...]:
-    """Return what keeps a plan from fitting, the largest first: messages that must stay.
-
-    If these alone are within *limit*, also what is left of the others.
+    The checks have read it line by line: it invents and distorts nothing, and keeps more of the
+    stretch per token than the digest. Without a model, or before it was asked, *plan* is returned.
     """
-    whole: list[Obstacle] = []
-    rest: list[Obstacle] = []
-    for fold in plan:
-        first, cost = fold.sources[0], tokens.fold(fold)
-        if not cost:
-            continue
-        must_stay = fold.is_kept and first.index in untouchable
-        reason = untouchable[first.index] if must_stay else _reason_of(fold)
-        (whole if must_stay else rest).append(
-            Obstacle(message_id=first.id, message_index=first.index, tokens=cost, reason=reason)
-        )
-    if limit is not None and sum(obstacle.tokens for obstacle in whole) <= limit:
-        whole += rest
-    return tuple(sorted(whole, key=lambda obstacle: -obstacle.tokens))
+    place = next((n for n, fold in enumerate(plan) if fold.is_rolled), None)
+    if place is None or not text_cache.can_ask:
+        return plan
+    digest = plan[place]
+    stretch = "\n\n".join(_transcribe(digest.sources))
+    summary = text_cache.written_for_stretch(stretch, body_of(digest.texts[0]))
+    if summary is None:
+        return plan
+    body = marks.digest(summary, count_sources(digest.sources), handle_of(digest.sources))
+    share = len(summary) // len(digest.sources)
+    outcomes = tuple(
+        (Outcome("digested", SUMMARIZED, m.chars, share, "" if n else summary),)
+        for n, m in enumerate(digest.sources)
+    )
+    summarized = digest.changed(texts={0: body}, outcomes=outcomes)
+    if text_cache.tokens.fold(summarized) > text_cache.tokens.fold(digest):
+        return plan
+    return (*plan[:place], summarized, *plan[place + 1 :])
 
 
-def _reason_of(fold: Fold) -> str:
-    return next((outcome.reason for row in fold.outcomes for outcome in row), "")
-
-
-def _find_limit(options: Options) -> str:
-    """Return the option that keeps messages from being shortened further, if one does."""
-    if options.profile == "lossless":
-        return f"profile={options.profile!r}"
-    return "" if options.force_converge else "force_converge=False"
-
-
-def _untouched_tail(plan: Plan) -> int:
-    """Count the messages at the end that are unchanged."""
-    count = 0
-    for fold in reversed(plan):
-        if not fold.is_kept:
-            break
-        count += len(fold.sources)
-    return count
+def _transcribe(stretch: Sequence[Message]) -> Iterator[str]:
+    """Yield the texts and calls of a stretch in order, with their roles."""
+    for message in stretch:
+        if message.is_turn:
+            texts = [part.text for part in message.parts if part.text.strip()]
+            calls = [call.text for call in message.calls]
+            # Not "user: ": an answer with such labels would look like turns and pass for a quote.
+            yield from (f"({message.role})\n{text}" for text in (*texts, *calls))

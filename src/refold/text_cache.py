@@ -8,15 +8,12 @@ from typing import Final
 from refold.classic.detectors import TABLE as DETECTORS
 from refold.classic.detectors import Detector, DetectorTable
 from refold.classic.detectors import table_of as check_detectors
-from refold.classic.rules import Rule
+from refold.classic.rules import RULES, Rule, Write, check_rules
 from refold.classic.texts import Reader
 from refold.codecs import CODECS, Codec, CodecTable, check_codecs
 from refold.llm.ask import Answers, Questions
 from refold.messages.token_count import CountedTexts
 from refold.notation.spelling import CLASSIC, Spelling
-
-_MAX_ANSWERS: Final = 1_000
-"""How many answers of models are kept while a conversation grows."""
 
 
 class Tables:
@@ -27,7 +24,7 @@ class Tables:
         *,
         detectors: Sequence[Detector] | None = None,
         codecs: Sequence[Codec] | None = None,
-        rules: tuple[Rule, ...] | None = None,
+        rules: Sequence[Rule] | None = None,
     ) -> None:
         """Check what a caller chose; what is `None` is refold's own.
 
@@ -35,7 +32,7 @@ class Tables:
         """
         self.detectors: Final[DetectorTable] = check_detectors(detectors)
         self.codecs: Final = check_codecs(codecs)
-        self.rules: Final = rules
+        self.rules: Final = check_rules(rules)
 
     @property
     def chosen(self) -> list[str]:
@@ -43,7 +40,7 @@ class Tables:
         is_own = {
             "detectors": self.detectors is DETECTORS,
             "codecs": self.codecs == CODECS,
-            "rules": self.rules is None,
+            "rules": self.rules == RULES,
         }
         return [name for name, own in is_own.items() if not own]
 
@@ -97,21 +94,10 @@ class TextCache:
         self.codecs.forget()
         self.reader.forget_counts()
 
-    def keep_only(self, texts: frozenset[str]) -> None:
-        """Forget what is known of all other texts, which will hardly be seen again.
-
-        The latest answers of models stay, as they were expensive.
-        """
-        self.reader.keep_only(texts)
-        self.tokens.keep_only(texts | self.reader.stand_ins)
-        self.codecs.keep_only(texts)
-        self._written = dict(list(self._written.items())[-_MAX_ANSWERS:])
-        self._stretches = {t: said for t, said in self._stretches.items() if t in self._written}
-
     @property
-    def has_writer(self) -> bool:
-        """Whether a model may write, or has written before."""
-        return self.can_ask or bool(self._written)
+    def writer(self) -> Write | None:
+        """Writes texts shorter: a model, if there is one."""
+        return self.written if self.can_ask else None
 
     def written(self, text: str) -> str | None:
         """Return what a model wrote for *text*, past the checks; note the question if not asked."""

@@ -113,7 +113,6 @@ def test_a_table_can_be_used_without_some_of_its_codecs() -> None:
 def test_what_is_known_of_a_text_is_forgotten_with_the_counts() -> None:
     table = CodecTable()
     assert table.reencode(RECORDS, estimate_tokens) is not None
-    table.keep_only([RECORDS])
     assert table.reencode(RECORDS, lambda _: 1) is not None  # as it was counted first
     table.forget()
     assert table.reencode(RECORDS, lambda _: 1) is None

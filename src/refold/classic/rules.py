@@ -286,16 +286,16 @@ RULES: Final[tuple[Rule, ...]] = (
 """In order of precedence: the first verdict on a text stands."""
 
 
-def check_rules(rules: Sequence[Rule] | None) -> tuple[Rule, ...] | None:
-    """Return the rules that a caller chose; `None` for refold's own.
+def check_rules(rules: Sequence[Rule] | None) -> tuple[Rule, ...]:
+    """Return the rules that a caller chose, or refold's own.
 
     Raises `ConfigError` for anything but a list of ordinary (not async) functions.
     """
     if rules is None:
-        return None
+        return RULES
     if isinstance(rules, str) or not isinstance(rules, Sequence):
         raise ConfigError(f"rules must be a list of functions, got {rules!r}")
     for rule in rules:
         if not callable(rule) or is_async(rule):
             raise ConfigError(f"rules must hold ordinary functions only, got {rule!r}")
-    return None if tuple(rules) == RULES else tuple(rules)
+    return tuple(rules)

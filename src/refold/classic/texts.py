@@ -164,11 +164,6 @@ class Reader:
         """How many texts it has looked at, and how many it has shortened."""
         return len(self._views) + len(self._tags)
 
-    @property
-    def stand_ins(self) -> frozenset[str]:
-        """The stand-ins that it has made."""
-        return frozenset(filter(None, self._tags.values()))
-
     def forget_sentences(self) -> None:
         """Drop what takes more memory than the texts."""
         for view in self._views.values():
@@ -177,12 +172,6 @@ class Reader:
     def forget_counts(self) -> None:
         """Drop what depends on the counts of tokens, because the counter has learned."""
         self._tags.clear()
-
-    def keep_only(self, texts: frozenset[str]) -> None:
-        """Drop what is known of other texts, which will hardly come again."""
-        self._views = {text: view for text, view in self._views.items() if text in texts}
-        self._tags = {key: tag for key, tag in self._tags.items() if texts.issuperset(key[0])}
-        self._known, self._known_tags = {}, {}
 
 
 def tag_handle_of(sources: Sequence[Message], spelling: Spelling) -> str:

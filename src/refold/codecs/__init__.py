@@ -7,7 +7,7 @@ text that merely looks like an encoded one is left alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
 from refold.checks import check_rows
@@ -123,10 +123,6 @@ class CodecTable:
     def forget(self) -> None:
         """Forget everything, because the token counter has changed."""
         self._known.clear()
-
-    def keep_only(self, texts: Container[str]) -> None:
-        """Forget what was made of all other texts."""
-        self._known = {key: made for key, made in self._known.items() if key[0] in texts}
 
 
 def reencode(text: str, count: Callable[[str], int]) -> Reencoded | None:

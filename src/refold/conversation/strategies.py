@@ -17,7 +17,7 @@ from refold.messages.blocks import find_blocks
 from refold.messages.folds import Plan
 from refold.messages.message import Message
 from refold.messages.untouchable import find_last_words, find_untouchable, has_words
-from refold.planner import NO_PINS, Planned, fit_budget
+from refold.planner import NO_PINS, Fitter
 from refold.result import BudgetReport
 from refold.text_cache import TextCache
 
@@ -195,13 +195,11 @@ def _summarize(task: Task) -> Fitting:
 
     What users said stays word for word, the latest first, as far as its share goes.
     """
-    options = replace(task.engine.options, token_budget=task.budget)
+    options = task.engine.options
     for pinned in (_user_words(task), {}):
         aim = max(0, (task.target or 0) - task.engine.anchor_room(task.messages))
-        planned: Planned = fit_budget(
-            task.messages, options, task.text_cache, aim, pinned=pinned, rolls_up=True
-        )
-        fitting = Fitting(*planned)
+        fitter = Fitter(task.messages, options, task.text_cache, pinned, rolls_up=True)
+        fitting = Fitting(*fitter.fit(aim, task.budget or 0))
         if fitting.is_good(task):
             return fitting
     return _fold_or_drop(task)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -62,11 +62,6 @@ class CountedTexts:
         self._known.clear()
         self._before = {}
         self._messages.clear()
-
-    def keep_only(self, texts: Container[str]) -> None:
-        """Forget all other texts, and the sums of messages, which are quick to recompute."""
-        self._known = {text: count for text, count in self._known.items() if text in texts}
-        self._messages = {}
 
     def message(self, message: Message) -> int:
         """Return the tokens of a whole message: texts, calls, images, thinking, framing."""

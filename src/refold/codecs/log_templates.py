@@ -120,21 +120,23 @@ def _find(entries: list[Entry], lines: Sequence[str], count: int | None) -> list
             for place, pieces in entries
             if len(pieces) > end
         ]
-    signs = [tuple(pieces[::2]) for _, pieces in entries]
+    # Numbered: what stands between the words of a long line would be hashed anew for each of them.
+    known: dict[tuple[str, ...], int] = {}
+    signs = [known.setdefault(tuple(pieces[::2]), len(known)) for _, pieces in entries]
     totals = Counter(signs)
     times = Counter(
         (between, at, word)
         for between, (_, pieces) in zip(signs, entries, strict=True)
         for at, word in enumerate(pieces[1::2])
     )
-    groups: dict[tuple[str, ...], list[Entry]] = {}
+    groups: dict[tuple[int | str, ...], list[Entry]] = {}
     for between, entry in zip(signs, entries, strict=True):
         least = max(_MIN_LINES, _MIN_SHARE * totals[between])
         shape = [
             word if times[between, at, word] >= least and _STAYS.fullmatch(word) else _GAP
             for at, word in enumerate(entry[1][1::2])
         ]
-        groups.setdefault((*between, *shape), []).append(entry)
+        groups.setdefault((between, *shape), []).append(entry)
     made = [_template(group, lines) for group in groups.values() if len(group) >= _MIN_LINES]
     return [template for template in made if template.saved > 0]
 

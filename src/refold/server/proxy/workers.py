@@ -45,6 +45,8 @@ _CLOSE_SECONDS: Final = 5.0
 """How long running jobs may take to finish; then the worker is killed."""
 _BUFFER: Final = 1 << 20
 """How much is read from a worker at once; a longer answer takes several reads."""
+_PATIENT_MS: Final = 10_000
+"""With so long a deadline, no request misses it because of what is loaded on first use."""
 _SWITCH_SECONDS: Final = 0.0005
 """How long what a worker does beside requests holds them up each time it gives way."""
 NO_ANSWER: Final = (TimeoutError, WorkerLostError, JobError)
@@ -214,8 +216,10 @@ async def _work(source: BinaryIO, target: BinaryIO) -> None:
     # Imported here: the outer end folds nothing.
     from refold.server.proxy.folding import Folder, warm_up
 
-    folder = Folder(_read_frame(source), time.time)
-    warm_up()
+    settings = _read_frame(source)
+    folder = Folder(settings, time.time)
+    if settings.fold_ms < _PATIENT_MS:
+        warm_up()
     jobs: asyncio.Queue[Any] = asyncio.Queue()
     loop = asyncio.get_running_loop()
 

@@ -13,7 +13,7 @@ CLIENTS := build/clients
 # Tests start hundreds of processes: each would compile the sources anew where bytecode is not kept.
 KEPT := PYTHONDONTWRITEBYTECODE= PYTHONPYCACHEPREFIX=$(CURDIR)/build/bytecode
 
-.PHONY: demo test test-bench test-integrations test-integrations-light test-integrations-heavy test-integrations-crewai test-model test-browser lint docs bench clean wheel test-stores test-batch demo-serve test-sdks test-clients
+.PHONY: demo test check test-bench test-integrations test-integrations-light test-integrations-heavy test-integrations-crewai test-model test-browser lint docs bench clean wheel test-stores test-batch demo-serve test-sdks test-clients
 
 demo: $(VENV)/installed
 	@$(BIN)/refold demo
@@ -27,9 +27,9 @@ test: WORKERS = $(shell $(BIN)/python -c 'import os; print((os.cpu_count() or 1)
 test: $(VENV)/installed-test
 	$(KEPT) $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
-# Whole benches and attacks at their smallest, each in processes of its own.
+# Whole benches, attacks and very long runs, at their smallest.
 test-bench: $(VENV)/installed-test
-	$(KEPT) $(BIN)/python -m pytest -n auto -m campaign tests/bench
+	$(KEPT) $(BIN)/python -m pytest -n auto -m campaign
 
 # The one wheel, which any Python takes, in dist/.
 wheel: $(VENV)/installed
@@ -89,6 +89,12 @@ test-batch: $(ENGINES)/installed
 	$(WITH) -c 'import daft, dask, datasets, datatrove, polars, pyarrow, pyspark, ray, zstandard'
 	REFOLD_KILLS=20 $(WITH) -m pytest -rs $(TOLERANT) tests/batch
 	PATH="$(CURDIR)/$(ENGINES)/bin:$$PATH" $(WITH) -m pytest $(TOLERANT) '$(EXAMPLES)[docs/batch.md]'
+
+# For the loop: lint, types, and the rooms whose tests are quick, without generated inputs.
+check: FAST := classic codecs fold llm messages notation scan stores tools
+check: lint
+	$(KEPT) $(BIN)/python -m pytest -n auto --dist worksteal -m 'not campaign and not hypothesis' \
+		tests/test_*.py $(FAST:%=tests/%)
 
 lint: $(VENV)/installed-lint
 	$(BIN)/ruff check .

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from refold import MemoryStore, compress, uncompress
@@ -53,7 +53,6 @@ def test_it_is_neither_a_task_nor_a_question_afterwards() -> None:
     assert reasons[len(first.messages)] == "last_user_message"
 
 
-@settings(max_examples=15)
 @given(st.one_of(gemini(), bedrock()), st.sampled_from((0, 1, 20, 60, 120)))
 def test_lines_between_the_sides_never_make_it_longer(messages: Conversation, budget: int) -> None:
     result = compress(messages, token_budget=budget, model="gpt-4o")

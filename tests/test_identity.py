@@ -9,7 +9,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from refold import (
@@ -127,7 +127,6 @@ def test_a_store_in_which_every_link_is_taken_is_an_error() -> None:
         fold(talk(1), Stubborn(), conversation="desk")
 
 
-@settings(max_examples=15)
 @given(st.lists(st.integers(0, 40), min_size=1, max_size=6), st.booleans(), st.integers(1, 3))
 def test_nothing_that_repeats_is_mixed_up(numbers: list[int], named: bool, rounds: int) -> None:
     store, name = MemoryStore(), "desk" if named else None
@@ -179,7 +178,6 @@ def test_a_copy_of_ones_own_summary_is_what_somebody_typed() -> None:
         assert uncompress(again, store).messages == [*messages, *pasted]
 
 
-@settings(max_examples=15)
 @given(st.randoms(use_true_random=False), st.booleans(), st.booleans())
 def test_copies_pasted_anywhere_survive_every_round(
     random: Random, named: bool, stored: bool

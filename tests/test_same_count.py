@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from refold import Session, compress, uncompress
@@ -48,7 +48,6 @@ def test_so_are_those_of_a_session() -> None:
     assert session.report.folds
 
 
-@settings(max_examples=15)
 @given(
     conversations(),
     st.sampled_from(("classic", "standard", "lossless")),

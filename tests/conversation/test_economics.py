@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from refold import Session
@@ -88,7 +88,6 @@ def test_a_fold_leaves_room_beside_long_instructions() -> None:
     assert auto.landing(40_000, 20_000, None) == 24_000
 
 
-@settings(max_examples=12)
 @given(st.lists(st.tuples(st.integers(0, 9_000), st.booleans()), min_size=4, max_size=40))
 def test_no_turn_of_a_session_has_cost_more_than_the_slack(turns: list[tuple[int, bool]]) -> None:
     session = Session(model="claude-sonnet-4-5", token_budget="auto", counter=words, clock=int)

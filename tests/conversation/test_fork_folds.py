@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from refold import MemoryStore, Session, uncompress
@@ -18,7 +18,6 @@ def log(number: int, lines: int) -> str:
     )
 
 
-@settings(max_examples=20, deadline=None)
 @given(st.lists(st.integers(1, 90), min_size=4, max_size=25), st.integers(0, 3))
 def test_it_shows_everything_and_what_came_later_as_it_was_given(
     sizes: list[int], later: int

@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from refold import MemoryStore, MessageError, Session, StoreError, compress, uncompress
@@ -97,7 +97,6 @@ def test_an_id_that_was_taken_back_is_free() -> None:
     assert [message["content"] for message in session.messages] == ["a", "c"]
 
 
-@settings(max_examples=15)
 @given(conversations(), st.data(), st.sampled_from(PROFILES))
 def test_after_going_back_a_session_is_as_a_fresh_one(
     messages: Conversation, data: st.DataObject, profile: Any

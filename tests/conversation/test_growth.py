@@ -51,10 +51,10 @@ def count_calls(call: Callable[[], object]) -> int:
 def test_later_turns_cost_no_more_than_earlier_ones(profile: str) -> None:
     session = Session(profile=profile, token_budget=600, counter=words)
     spent = []
-    messages = said(600)
-    for start in range(0, len(messages), 200):
+    messages = said(300)
+    for start in range(0, len(messages), 100):
 
-        def go_on(some: Conversation = messages[start : start + 200]) -> None:
+        def go_on(some: Conversation = messages[start : start + 100]) -> None:
             for message in some:
                 session.append(message)
                 session.view()
@@ -82,7 +82,7 @@ def parallel(count: int) -> Conversation:
 @pytest.mark.parametrize("profile", ["classic", "standard"])
 def test_parallel_results_that_are_looked_at_one_by_one_cost_the_same_each(profile: str) -> None:
     spent = []
-    for count in (100, 200, 400):
+    for count in (50, 100, 200):
         session = Session(profile=profile, token_budget=1_000, counter=words)
         spent.append(count_calls(partial(show_each, session, parallel(count))))
         assert session.report.folds == 1, "once, when the last result is in"
@@ -133,7 +133,7 @@ def test_what_a_fold_makes_of_a_text_is_not_made_again_by_the_next_one() -> None
 def test_every_view_of_a_long_session_unfolds_to_all_that_was_said(profile: str, ids: bool) -> None:
     store = MemoryStore()
     session = Session(profile=profile, token_budget=500, counter=words, store=store)
-    messages = said(300, ids=ids)
+    messages = said(160, ids=ids)
     views: list[tuple[int, Conversation]] = []
     for told, message in enumerate(messages, 1):
         session.append(message)

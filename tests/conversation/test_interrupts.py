@@ -16,6 +16,7 @@ from tests.conversation.test_session import talk
 from tests.plan.ladder.promise import words
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize("ids", [True, False])
 def test_an_append_that_is_interrupted_anywhere(ids: bool) -> None:
     messages = talk(4) if ids else [{**m, "id": None} for m in talk(4)]
@@ -57,6 +58,7 @@ def test_a_view_that_is_interrupted_anywhere() -> None:
     assert at > 997
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize(
     ("length", "limit", "step"),
     [(98, 2_000, 60_013), (97, 2_000, 30_011), (20, 10_000, 499)],

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from anthropic.types import MessageParam
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from openai.types.chat import ChatCompletionMessageParam
 from pydantic import TypeAdapter
@@ -369,7 +369,6 @@ def busy_loops(draw: Any) -> Conversation:
     return messages
 
 
-@settings(max_examples=15)
 @given(messages=busy_loops(), share=st.floats(0.1, 0.99), keep=st.none() | st.integers(0, 4))
 def test_w06_whatever_the_rungs_do_holds_and_can_be_undone(
     messages: Conversation, share: float, keep: int | None
@@ -403,7 +402,6 @@ def test_what_cannot_fit_is_not_made_longer(strategy: Any, name: str | None) -> 
     assert [o.reason for o in result.obstacles] == ["first_task", "preserved_role"]
 
 
-@settings(max_examples=15)
 @given(messages=busy_loops(), shares=st.lists(st.floats(0.3, 0.95), min_size=2, max_size=3))
 def test_w06_what_is_fitted_again_and_again_comes_back(
     messages: Conversation, shares: list[float]

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from refold import ConfigError, MemoryStore, SqliteStore, StoreError, uncompress
@@ -24,8 +24,6 @@ from tests.conversation.test_session import talk
 from tests.conversations import Conversation, spelled
 from tests.patience import FOR_EVER
 from tests.plan.ladder.promise import words
-
-quick = settings(max_examples=15)
 
 
 @contextmanager
@@ -61,7 +59,6 @@ def assert_goes_on(
     assert_whole(other, told, views[1])
 
 
-@quick
 @given(steps(), session_options(), st.integers(0, 40), st.booleans())
 def test_it_goes_on_from_memory(
     cut: list[Step], chosen: dict[str, Any], stop: int, has_store: bool
@@ -71,7 +68,6 @@ def test_it_goes_on_from_memory(
             assert_goes_on(cut, chosen, stop, store, has_store=has_store)
 
 
-@quick
 @given(steps(), session_options(), st.integers(0, 40), st.booleans())
 def test_it_goes_on_from_disk(
     cut: list[Step], chosen: dict[str, Any], stop: int, has_store: bool
@@ -81,7 +77,6 @@ def test_it_goes_on_from_disk(
             assert_goes_on(cut, chosen, stop, store, has_store=has_store)
 
 
-@quick
 @given(steps(), session_options())
 def test_it_goes_on_when_saved_after_every_step(cut: list[Step], chosen: dict[str, Any]) -> None:
     store = MemoryStore()

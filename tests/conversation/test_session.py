@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from refold import (
@@ -44,8 +44,6 @@ from tests.plan.ladder.promise import (
     tokens_of,
     words,
 )
-
-quick = settings(max_examples=15)
 
 
 def talk(count: int, start: int = 0) -> Conversation:
@@ -148,7 +146,6 @@ def test_the_first_fold_lands_where_later_ones_do() -> None:
     assert session.report.folds == 1
 
 
-@quick
 @given(steps(), session_options())
 def test_nothing_is_ever_lost(cut: list[Step], chosen: dict[str, Any]) -> None:
     drive(cut, chosen, lambda session, _, told, __, view: assert_whole(session, told, view))
@@ -166,13 +163,11 @@ def test_what_was_rolled_up_is_not_lost_when_the_tail_is_folded() -> None:
     assert_whole(session, [*told, *talk(14, 20)], view)
 
 
-@quick
 @given(steps(), session_options())
 def test_calls_and_results_stay_together(cut: list[Step], chosen: dict[str, Any]) -> None:
     drive(cut, chosen, lambda _, __, told, ___, view: assert_pairs(told, view))
 
 
-@quick
 @given(steps(), session_options())
 def test_a_view_fits_whenever_it_can(cut: list[Step], chosen: dict[str, Any]) -> None:
     def check(
@@ -201,7 +196,6 @@ def test_a_view_that_cannot_fit_is_not_longer_than_its_messages(name: str | None
     assert not session.report.budget.fits
 
 
-@quick
 @given(steps(), session_options())
 def test_what_no_budget_may_touch_is_in_every_view(cut: list[Step], chosen: dict[str, Any]) -> None:
     """Word for word, except for thinking that is bound to messages that have changed."""
@@ -280,7 +274,6 @@ def test_the_task_of_an_agent_survives_all_its_tool_calls(has_view_of_the_task: 
         assert session.report.tokens <= 4_000
 
 
-@quick
 @given(steps(), session_options())
 def test_the_report_is_true(cut: list[Step], chosen: dict[str, Any]) -> None:
     folds = 0
@@ -308,7 +301,6 @@ def test_the_report_is_true(cut: list[Step], chosen: dict[str, Any]) -> None:
     drive(cut, chosen, check)
 
 
-@quick
 @given(steps(), session_options())
 def test_the_beginning_stays_between_triggers(cut: list[Step], chosen: dict[str, Any]) -> None:
     folds = 0
@@ -324,7 +316,6 @@ def test_the_beginning_stays_between_triggers(cut: list[Step], chosen: dict[str,
     drive(cut, chosen, check)
 
 
-@quick
 @given(steps(), session_options(), st.sampled_from(("first", "latest")))
 def test_every_reference_leads_to_readable_text(
     cut: list[Step], chosen: dict[str, Any], keep: str
@@ -371,7 +362,6 @@ def test_copies_that_keep_coming_never_refer_to_each_other_in_vain(
         assert_whole(session, told, view)
 
 
-@quick
 @given(steps(), session_options())
 def test_originals_are_in_the_store_before_a_view_is_returned(
     cut: list[Step], chosen: dict[str, Any]
@@ -387,7 +377,6 @@ def test_originals_are_in_the_store_before_a_view_is_returned(
     drive(cut, session_choices, check)
 
 
-@quick
 @given(steps(), session_options())
 def test_the_whole_conversation_can_be_asked_for(cut: list[Step], chosen: dict[str, Any]) -> None:
     drive(
@@ -504,7 +493,6 @@ def test_options_can_be_given_as_a_value() -> None:
 # the caller's objects
 
 
-@quick
 @given(cut_short(), options())
 def test_the_callers_messages_are_neither_changed_nor_shared(
     messages: Conversation, chosen: dict[str, Any]

@@ -20,7 +20,6 @@ from tests.plan.ladder.promise import tokens_of
 from tests.properties.test_invariants import assert_valid
 
 quick = settings(
-    max_examples=10,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
 )
 LIMITS = (40, 120, 300, 900)

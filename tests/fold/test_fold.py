@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from refold import compress, uncompress
@@ -48,7 +48,6 @@ def fold(messages: Conversation, share: float) -> Result:
 # pieces
 
 
-@settings(max_examples=25)
 @given(runs())
 def test_the_pieces_of_a_text_tile_it(messages: Conversation) -> None:
     texts = read(load(messages), words)
@@ -252,7 +251,6 @@ def test_the_newest_plan_is_whole() -> None:
 # promises
 
 
-@settings(max_examples=15)
 @given(runs(), st.integers(1, 12))
 def test_a_smaller_budget_never_gives_a_longer_view(messages: Conversation, steps: int) -> None:
     whole = compress(messages, counter=words, token_budget=10**9).tokens_before
@@ -266,7 +264,6 @@ def test_a_smaller_budget_never_gives_a_longer_view(messages: Conversation, step
     assert all(size <= budget for budget, size in sizes)
 
 
-@settings(max_examples=15)
 @given(runs())
 def test_the_same_input_gives_the_same_bytes(messages: Conversation) -> None:
     views = [shown(compress(messages, token_budget=200, conversation="quay")) for _ in range(2)]

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from refold.codecs import CodecTable
 from refold.fold.whole import Speller, spell_all
@@ -22,7 +22,6 @@ sys.path.append(str(Path(__file__).parents[2] / "bench"))
 
 from undone import Seen, undo
 
-quick = settings(max_examples=15)
 CODE = source_code(1)
 CHANGED = CODE.replace("queue_3.pull", "queue_3.push")
 RECORDS = json.dumps([{"id": n, "name": f"row {n}", "ok": True} for n in range(30)], indent=2)
@@ -67,7 +66,6 @@ def assert_readable(plan: Plan) -> None:
                 seen.add(text if isinstance(text, str) else "")
 
 
-@quick
 @given(runs())
 def test_everything_can_be_read(messages: Conversation) -> None:
     plan = spell(messages)
@@ -75,7 +73,6 @@ def test_everything_can_be_read(messages: Conversation) -> None:
     assert_readable(plan)
 
 
-@quick
 @given(runs())
 def test_nothing_costs_more_and_only_results_change(messages: Conversation) -> None:
     tokens = counted()

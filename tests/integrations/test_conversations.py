@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from refold import ConfigError, MemoryStore, uncompress
@@ -76,7 +76,6 @@ def test_messages_that_do_not_change_are_the_objects_that_were_given() -> None:
     assert any(one is not other for one, other in zip(sent, messages, strict=True))
 
 
-@settings(max_examples=20)
 @given(st.lists(st.integers(0, 5), min_size=1, max_size=5))
 def test_branches_leave_each_other_alone(lengths: list[int]) -> None:
     """Whatever is asked again from an earlier point: each view stands for its own history."""
@@ -438,7 +437,6 @@ _MOVES: Final = st.lists(
 """What may happen turn by turn: what, how far back, how many lines, to whom, and what fails."""
 
 
-@settings(max_examples=30)
 @given(
     _MOVES,
     st.sampled_from(["standard", "classic", "lossless"]),

@@ -7,13 +7,12 @@ import random
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from refold import Result, Session, compress, uncompress
 from tests.plan.runs import call, source_code
 
-quick = settings(max_examples=15)
 PICTURE = {"type": "image_url", "image_url": {"url": "https://tide.test/gauge.png"}}
 STEPS = [step for n in range(5) for step in call(n, "read", {"n": n}, source_code(n))]
 TASK = {"role": "user", "content": "Fix the queue."}
@@ -58,7 +57,6 @@ def test_a_question_that_cannot_fit_is_excerpted() -> None:
     assert result.messages[-1]["role"] == "user"
 
 
-@quick
 @given(st.integers(5, 330), st.integers(0, 4), st.integers(20, 400), st.booleans())
 def test_however_long_it_is(count: int, steps: int, budget: int, has_rules: bool) -> None:
     rules = [{"role": "system", "content": "Mind the queue."}] * has_rules
@@ -126,7 +124,6 @@ def test_words_beside_results_are_whole_if_they_fit() -> None:
     assert said in folded.messages[-1]["content"]
 
 
-@quick
 @given(
     st.lists(st.sampled_from(("step", "say", "picture", "empty", "ask", "rule")), max_size=8),
     st.integers(0, 900),

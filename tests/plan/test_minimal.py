@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from refold import compress, uncompress
 from tests.conversations import Conversation, spelled, texts_of
@@ -98,7 +98,6 @@ def test_it_says_why() -> None:
     assert {piece.reason for entry in dropped for piece in entry.pieces} == {"no_room"}
 
 
-@settings(max_examples=15)
 @given(runs())
 def test_a_result_that_does_not_fit_holds_what_was_asked(messages: Conversation) -> None:
     result = compress(messages, token_budget=1)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from refold import (
@@ -52,7 +52,6 @@ sys.path.append(str(Path(__file__).parents[2] / "bench"))
 
 from undone import Seen, undo
 
-quick = settings(max_examples=15)
 counters = st.sampled_from(COUNTERS)
 windows = st.sampled_from((0, 1, 4))
 RECORDS = json.dumps([{"id": n, "name": f"row {n}", "ok": True} for n in range(50)], indent=2)
@@ -73,7 +72,6 @@ def runs_with_pastes(draw: Draw) -> Conversation:
 # nothing is lost
 
 
-@quick
 @given(runs(), shares, counters, st.sampled_from(("standard", "lossless")))
 def test_everything_comes_back(
     messages: Conversation, share: float, counting: dict[str, Any], profile: str
@@ -81,7 +79,6 @@ def test_everything_comes_back(
     assert_restored(messages, squeeze(messages, share, profile=profile, **counting))
 
 
-@quick
 @given(runs(), shares, st.sampled_from(("standard", "lossless")))
 def test_everything_comes_back_from_a_file(
     messages: Conversation, share: float, profile: str
@@ -95,7 +92,6 @@ def test_everything_comes_back_from_a_file(
     assert spelled(restored.messages) == spelled(messages)
 
 
-@quick
 @given(
     runs(),
     st.lists(st.tuples(st.sampled_from(("standard", "classic", "lossless")), shares), min_size=2),
@@ -113,7 +109,6 @@ def test_everything_comes_back_after_several_folds(
     assert spelled(uncompress(folded, store).messages) == spelled(messages)
 
 
-@quick
 @given(runs(), runs(), shares)
 def test_everything_comes_back_when_a_fold_goes_on(
     first: Conversation, second: Conversation, share: float
@@ -130,7 +125,6 @@ def test_everything_comes_back_when_a_fold_goes_on(
 # nothing is invented
 
 
-@quick
 @given(runs(), shares)
 def test_omissions_are_marked(messages: Conversation, share: float) -> None:
     result = squeeze(messages, share, trace=True)
@@ -140,7 +134,6 @@ def test_omissions_are_marked(messages: Conversation, share: float) -> None:
     assert bool(cut) == any(e.action in ("excerpted", "digested") for e in result.decisions)
 
 
-@quick
 @given(agent_runs(), st.sampled_from((0.1, 0.2, 0.3, 0.5)))
 def test_every_identifier_that_is_shown_was_there(messages: Conversation, share: float) -> None:
     result = squeeze(messages, share)
@@ -186,7 +179,6 @@ def test_values_of_a_long_run_are_kept_rather_than_its_filler(shape: Any) -> Non
 # lossless
 
 
-@quick
 @given(runs(), windows)
 def test_lossless_loses_nothing(messages: Conversation, window: int) -> None:
     result = compress(messages, profile="lossless", recency_window=window, trace=True)
@@ -199,7 +191,6 @@ def test_lossless_loses_nothing(messages: Conversation, window: int) -> None:
     assert_readable(messages, result)
 
 
-@quick
 @given(runs() | runs_with_pastes(), windows)
 def test_without_a_budget_standard_loses_nothing_of_what_tools_returned(
     messages: Conversation, window: int

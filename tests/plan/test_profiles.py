@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from anthropic.types import MessageParam
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from openai.types.chat import ChatCompletionMessageParam
 from pydantic import TypeAdapter
@@ -52,7 +52,6 @@ from tests.plan.runs import (
     untouchable,
 )
 
-quick = settings(max_examples=15)
 counters = st.sampled_from(COUNTERS)
 YIELDING = ("first_task", "last_user_message")
 
@@ -60,7 +59,6 @@ YIELDING = ("first_task", "last_user_message")
 # the budget
 
 
-@quick
 @given(runs(), shares, counters)
 def test_it_fits_or_what_must_stay_does_not(
     messages: Conversation, share: float, counting: dict[str, Any]
@@ -73,7 +71,6 @@ def test_it_fits_or_what_must_stay_does_not(
         assert floor > result.budget.token_budget
 
 
-@quick
 @given(runs(), st.integers(2, 40), shares)
 def test_a_task_or_a_question_that_is_too_big_does_not_prevent_it(
     messages: Conversation, times: int, share: float
@@ -88,7 +85,6 @@ def test_a_task_or_a_question_that_is_too_big_does_not_prevent_it(
         assert floor > result.budget.token_budget
 
 
-@quick
 @given(runs(), shares, counters)
 def test_the_figures_are_those_of_the_messages(
     messages: Conversation, share: float, counting: dict[str, Any]
@@ -99,7 +95,6 @@ def test_the_figures_are_those_of_the_messages(
     assert_figures(messages, result, **counting)
 
 
-@quick
 @given(runs(), shares)
 def test_a_strict_budget_is_kept_or_refused(messages: Conversation, share: float) -> None:
     relaxed = squeeze(messages, share, counter=words)
@@ -119,7 +114,6 @@ def test_a_refusal_names_what_is_in_the_way() -> None:
         compress(messages, profile="standard", token_budget=50, strict=True)
 
 
-@quick
 @given(runs(), counters, st.integers(0, 50))
 def test_room_enough_changes_nothing(
     messages: Conversation, counting: dict[str, Any], spare: int
@@ -133,7 +127,6 @@ def test_room_enough_changes_nothing(
 # what stays
 
 
-@quick
 @given(runs(), shares, st.sampled_from((0, 1, 3)))
 def test_what_must_stay_stays_word_for_word(
     messages: Conversation, share: float, window: int
@@ -145,7 +138,6 @@ def test_what_must_stay_stays_word_for_word(
     assert_kept(messages, result, firm)
 
 
-@quick
 @given(runs(), shares)
 def test_a_preserved_pattern_stays_word_for_word(messages: Conversation, share: float) -> None:
     pattern = re.compile(r"Maria Lopez|queue_3|\[\{")
@@ -154,7 +146,6 @@ def test_a_preserved_pattern_stays_word_for_word(messages: Conversation, share: 
     assert_kept(messages, result, [i for i, why in kept.items() if why not in YIELDING])
 
 
-@quick
 @given(runs(), shares)
 def test_a_preserved_role_stays_word_for_word(messages: Conversation, share: float) -> None:
     result = squeeze(messages, share, preserve=("system", "tool"))
@@ -162,7 +153,6 @@ def test_a_preserved_role_stays_word_for_word(messages: Conversation, share: flo
     assert_kept(messages, result, kept)
 
 
-@quick
 @given(runs(), shares)
 def test_without_leave_to_converge_nothing_is_lost(messages: Conversation, share: float) -> None:
     result = squeeze(messages, share, force_converge=False, trace=True)
@@ -186,7 +176,6 @@ def test_the_users_last_words_beside_results_are_kept(budget: int) -> None:
 # structure
 
 
-@quick
 @given(runs(), shares)
 def test_calls_and_results_stay_together_and_in_order(messages: Conversation, share: float) -> None:
     assert_pairs(messages, squeeze(messages, share).messages)
@@ -204,7 +193,6 @@ def assert_valid(adapter: TypeAdapter[Any], messages: Conversation) -> None:
                 list(value)
 
 
-@quick
 @given(openai_chat(), shares, st.sampled_from(("standard", "lossless")))
 def test_messages_stay_valid_for_openai(messages: Conversation, share: float, profile: str) -> None:
     result = squeeze(messages, share, profile=profile)
@@ -213,7 +201,6 @@ def test_messages_stay_valid_for_openai(messages: Conversation, share: float, pr
                for message in result.messages)  # fmt: skip
 
 
-@quick
 @given(anthropic(), shares, st.sampled_from(("standard", "lossless")))
 def test_messages_stay_valid_for_anthropic(
     messages: Conversation, share: float, profile: str
@@ -262,7 +249,6 @@ def test_a_question_that_is_a_picture_is_never_cut() -> None:
 # the caller
 
 
-@quick
 @given(runs(), shares, st.sampled_from(("standard", "lossless")))
 def test_the_callers_messages_are_neither_changed_nor_shared(
     messages: Conversation, share: float, profile: str
@@ -276,7 +262,6 @@ def test_the_callers_messages_are_neither_changed_nor_shared(
     assert spelled(messages) == spelled(before)
 
 
-@quick
 @given(runs(), shares, st.sampled_from(("standard", "lossless")))
 def test_same_input_same_bytes(messages: Conversation, share: float, profile: str) -> None:
     once, again = (
@@ -289,7 +274,6 @@ def test_same_input_same_bytes(messages: Conversation, share: float, profile: st
     assert once.budget == again.budget
 
 
-@quick
 @given(agent_runs(), shares)
 def test_async_gives_the_same(messages: Conversation, share: float) -> None:
     budget = int(share * tokens_of(messages))
@@ -299,7 +283,6 @@ def test_async_gives_the_same(messages: Conversation, share: float) -> None:
     assert twin.verbatim == result.verbatim
 
 
-@quick
 @given(runs(), shares, st.sampled_from(("standard", "lossless")))
 def test_every_text_has_one_decision(messages: Conversation, share: float, profile: str) -> None:
     result = squeeze(messages, share, profile=profile, trace=True)

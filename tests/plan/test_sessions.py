@@ -6,7 +6,7 @@ import copy
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from refold import MemoryStore, Session, compress, uncompress
@@ -16,7 +16,6 @@ from tests.conversations import Conversation, spelled, texts_of, without_thinkin
 from tests.plan.ladder.promise import cut_short, kept_indices, smallest, tokens_of, words
 from tests.plan.runs import agent_runs, assert_pairs, call, read, source_code
 
-quick = settings(max_examples=15)
 profiles = st.sampled_from(("standard", "standard", "lossless"))
 windows = st.sampled_from((0, 1, 4))
 
@@ -33,7 +32,6 @@ def cut_runs(draw: Any) -> list[Step]:
     return [Step(run[start : start + size], budget) for start in range(0, len(run), size)]
 
 
-@quick
 @given(
     st.one_of(cut_short(), long_talk(), agent_runs()),
     profiles,
@@ -53,7 +51,6 @@ def test_without_a_budget_a_refold_is_no_longer_than_what_compress_gives(
     assert session.report.tokens <= result.tokens_after
 
 
-@quick
 @given(cut_runs(), profiles, windows)
 def test_nothing_is_lost_and_the_beginning_stays_between_folds(
     cut: list[Step], profile: Any, window: int
@@ -76,7 +73,6 @@ def test_nothing_is_lost_and_the_beginning_stays_between_folds(
         before, folds = view, session.report.folds
 
 
-@quick
 @given(cut_runs(), windows)
 def test_a_view_fits_whenever_it_can(cut: list[Step], window: int) -> None:
     session = Session(profile="standard", recency_window=window, counter=words)
@@ -92,7 +88,6 @@ def test_a_view_fits_whenever_it_can(cut: list[Step], window: int) -> None:
             assert smallest(told, kept, lambda some: tokens_of(some, counter=words)) > budget
 
 
-@quick
 @given(cut_runs(), profiles, windows)
 def test_every_reference_leads_to_readable_text(cut: list[Step], profile: Any, window: int) -> None:
     session = Session(profile=profile, recency_window=window, counter=words)
@@ -137,7 +132,6 @@ def test_files_that_are_read_again_and_again_stay_readable(
         assert any("[same as the result of " in t for m in view for t in texts_of(m))
 
 
-@quick
 @given(cut_runs(), profiles, windows, st.integers(0, 20))
 def test_a_saved_session_goes_on_as_if_it_had_never_stopped(
     cut: list[Step], profile: Any, window: int, stop: int

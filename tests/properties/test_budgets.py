@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from refold import MemoryStore, uncompress
@@ -18,7 +18,6 @@ from tests.conversations import (
     spelled,
 )
 
-quick = settings(max_examples=15)
 budgets = st.fixed_dictionaries(
     {
         "token_budget": st.sampled_from((10, 60, 200, 500)),
@@ -29,7 +28,6 @@ budgets = st.fixed_dictionaries(
 )
 
 
-@quick
 @given(conversations(), budgets)
 def test_uncompress_undoes_any_budget(messages: Conversation, chosen: dict[str, Any]) -> None:
     result = compress(messages, **chosen)
@@ -39,7 +37,6 @@ def test_uncompress_undoes_any_budget(messages: Conversation, chosen: dict[str, 
     assert result.tokens_after <= result.tokens_before
 
 
-@quick
 @given(conversations(), budgets, budgets)
 def test_two_rounds_with_a_store(
     messages: Conversation, first: dict[str, Any], second: dict[str, Any]
@@ -51,7 +48,6 @@ def test_two_rounds_with_a_store(
     assert spelled(uncompress(two.messages, store).messages) == spelled(messages)
 
 
-@quick
 @given(st.one_of(openai_chat(), anthropic()), budgets)
 def test_calls_and_results_live_or_go_together(
     messages: Conversation, chosen: dict[str, Any]

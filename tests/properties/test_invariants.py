@@ -37,13 +37,9 @@ from tests.conversations import (
     without_thinking,
 )
 
-quick = settings(max_examples=15)
-
-
 # sync = async, same input = same bytes
 
 
-@quick
 @given(conversations(), options())
 def test_async_gives_the_same(messages: Conversation, chosen: dict[str, Any]) -> None:
     result = compress(messages, trace=True, **chosen)
@@ -53,7 +49,6 @@ def test_async_gives_the_same(messages: Conversation, chosen: dict[str, Any]) ->
     assert twin.compression == result.compression
 
 
-@quick
 @given(conversations(), options())
 def test_same_input_same_bytes(messages: Conversation, chosen: dict[str, Any]) -> None:
     once = compress(messages, trace=True, **chosen)
@@ -94,7 +89,6 @@ def test_same_bytes_in_another_process(cases: list[tuple[Conversation, dict[str,
 # the caller's objects
 
 
-@quick
 @given(conversations(), options())
 def test_the_callers_objects_are_untouched(messages: Conversation, chosen: dict[str, Any]) -> None:
     before = copy.deepcopy(messages)
@@ -107,7 +101,6 @@ def test_the_callers_objects_are_untouched(messages: Conversation, chosen: dict[
     assert spelled(result.verbatim) == spelled(verbatim)
 
 
-@quick
 @given(conversations(), options())
 def test_nothing_is_shared(messages: Conversation, chosen: dict[str, Any]) -> None:
     result = compress(messages, **chosen)
@@ -129,7 +122,6 @@ def _containers(value: object) -> Iterable[object]:
             todo.extend(item.values() if isinstance(item, dict) else item)
 
 
-@quick
 @given(conversations(), options())
 def test_changing_the_input_later_does_not_reach_the_originals(
     messages: Conversation, chosen: dict[str, Any]
@@ -167,7 +159,6 @@ def _bytes(text: str) -> int:
     return len(text.encode("utf-8", "surrogatepass"))
 
 
-@quick
 @given(conversations(), options(), st.sampled_from((None, _words, _bytes, len)))
 def test_never_longer(messages: Conversation, chosen: dict[str, Any], counter: Any) -> None:
     assert_never_longer(messages, counter=counter, **chosen)
@@ -187,7 +178,6 @@ def assert_never_longer(messages: Conversation, **chosen: Any) -> None:
             assert after < sum(count(text) for one in behind for text in _all_texts(one))
 
 
-@quick
 @given(conversations(), options())
 def test_the_figures_are_those_of_the_result(
     messages: Conversation, chosen: dict[str, Any]
@@ -219,7 +209,6 @@ def test_stand_ins_that_read_the_same_are_not_longer_either() -> None:
 _REFERENCE = re.compile(r"\[cce:(?:near-)?(?:dup|superseded)(?:#\w+)? (?:of|by) (.+?) (?:—|\()")
 
 
-@quick
 @given(conversations(), options())
 def test_every_reference_leads_to_readable_text(
     messages: Conversation, chosen: dict[str, Any]
@@ -276,7 +265,6 @@ def test_a_correction_that_is_itself_a_duplicate_is_still_readable() -> None:
         assert result.compression.messages_contradicted == 1
 
 
-@quick
 @given(st.one_of(openai_chat(), anthropic()), options())
 def test_tool_calls_and_results_stay_together(
     messages: Conversation, chosen: dict[str, Any]
@@ -324,7 +312,6 @@ def assert_same_keys(result: Result) -> None:
             assert shapes[0] == shapes[1]
 
 
-@quick
 @given(openai_chat(), options())
 def test_openai_accepts_what_comes_out(messages: Conversation, chosen: dict[str, Any]) -> None:
     assert_valid(_OPENAI, messages)
@@ -333,7 +320,6 @@ def test_openai_accepts_what_comes_out(messages: Conversation, chosen: dict[str,
     assert_same_keys(result)
 
 
-@quick
 @given(anthropic(), options())
 def test_anthropic_accepts_what_comes_out(messages: Conversation, chosen: dict[str, Any]) -> None:
     assert_valid(_ANTHROPIC, messages)
@@ -364,13 +350,11 @@ def assert_prefix_stays(messages: Conversation, **chosen: Any) -> None:
         assert spelled(whole.messages[:count]) == spelled(part.messages[:count])
 
 
-@quick
 @given(st.one_of(plain(), openai_chat(), anthropic()), st.sampled_from(({}, {"dedup": False})))
 def test_growing_leaves_the_prefix_alone(messages: Conversation, chosen: dict[str, Any]) -> None:
     assert_prefix_stays(messages, **chosen)
 
 
-@quick
 @given(st.one_of(plain(), openai_chat(), anthropic()))
 def test_growing_leaves_the_prefix_alone_with_near_copies(messages: Conversation) -> None:
     assert_prefix_stays(messages, fuzzy_dedup=True)
@@ -401,7 +385,6 @@ def test_a_later_near_copy_does_not_change_what_was_already_sent() -> None:
 # every text gets exactly one verdict
 
 
-@quick
 @given(conversations(), options())
 def test_every_text_has_one_decision(messages: Conversation, chosen: dict[str, Any]) -> None:
     result = compress(messages, trace=True, **chosen)
@@ -426,7 +409,6 @@ def test_every_text_has_one_decision(messages: Conversation, chosen: dict[str, A
     )
 
 
-@quick
 @given(conversations(), options())
 def test_what_must_not_be_touched_is_not(messages: Conversation, chosen: dict[str, Any]) -> None:
     assume("observation_threshold" not in chosen)

@@ -24,7 +24,6 @@ MARK = re.compile(
     r"\[[^\[\]\n|]*#[a-z]{8,36}\]|\[summary|\[truncated|\[shortened|\d messages, shortened"
 )
 thorough = settings(
-    max_examples=10,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.large_base_example],
 )
 

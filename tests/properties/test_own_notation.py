@@ -46,7 +46,6 @@ ENCODED = tuple(new for codec in CODECS for _, _, new in cases(codec.name) if ne
 PROFILES = ("classic", "standard", "lossless")
 BUDGETS = (None, 20, 120, 600)
 thorough = settings(
-    max_examples=10,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.large_base_example],
 )
 

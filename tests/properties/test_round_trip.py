@@ -22,7 +22,6 @@ from tests.conversations import (
 )
 
 quick = settings(
-    max_examples=15,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 LONG = " ".join(SENTENCES[n] for n in (0, 1, 5, 7))

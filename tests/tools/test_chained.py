@@ -9,7 +9,7 @@ from itertools import permutations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from refold import (
@@ -164,7 +164,6 @@ def test_every_order_of_three_comes_off(
     check(list(zip(order, (2_000, 900, 500), strict=True)), name, ids=ids)
 
 
-@settings(max_examples=15)
 @given(
     layers=st.lists(
         st.tuples(st.sampled_from(LAYERS), st.sampled_from((3_000, 1_500, 900, 500, 400))),

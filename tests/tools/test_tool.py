@@ -14,7 +14,7 @@ from uuid import UUID
 
 import pydantic
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from refold import ConfigError, MemoryStore, StoreError
@@ -25,7 +25,6 @@ from refold.tools.tool import MIN_BYTES, ToolCompressor
 from tests.tools.managing import reencoded
 
 LOG = "\n".join(f"10:{n // 60:02}:{n % 60:02} step {n} done" for n in range(600))
-quick = settings(max_examples=15)
 sizes = st.integers(MIN_BYTES, 1_500)
 texts = st.lists(
     st.text(max_size=60)
@@ -83,7 +82,6 @@ def test_text_is_cut_between_lines() -> None:
 
 
 @given(values, sizes)
-@quick
 def test_json_stays_json_and_fits(value: Any, max_bytes: int) -> None:
     compressor = ToolCompressor(max_bytes=max_bytes)
     spelled = json.dumps(value, indent=2)
@@ -98,7 +96,6 @@ def test_json_stays_json_and_fits(value: Any, max_bytes: int) -> None:
 
 
 @given(values, sizes)
-@quick
 def test_the_same_again_is_the_same_and_short_enough(value: Any, max_bytes: int) -> None:
     first, second = (ToolCompressor(max_bytes=max_bytes, store=MemoryStore()) for _ in range(2))
     short = first.compress(value)

@@ -6,7 +6,7 @@ import copy
 from typing import Any
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from refold import MemoryStore, Session, compress, uncompress
@@ -22,7 +22,6 @@ FORMATS = {
     "anthropic": (anthropic(words), providers.check_anthropic),
 }
 every_format = pytest.mark.parametrize("name", FORMATS)
-quick = settings(max_examples=20)
 profiles = st.sampled_from(("classic", "standard", "lossless"))
 chosen_options = st.fixed_dictionaries(
     {
@@ -34,7 +33,6 @@ chosen_options = st.fixed_dictionaries(
 
 
 @every_format
-@quick
 @given(st.data(), chosen_options)
 def test_valid_before_means_valid_after(
     name: str, data: st.DataObject, chosen: dict[str, Any]
@@ -53,7 +51,6 @@ def test_valid_before_means_valid_after(
 
 
 @every_format
-@quick
 @given(st.data(), profiles, st.sampled_from((None, 300)))
 def test_so_is_every_view_of_a_session(
     name: str, data: st.DataObject, profile: Any, budget: int | None

@@ -19,7 +19,7 @@ from tests.plan.ladder.promise import (
     tokens_of,
 )
 from tests.plan.ladder.test_ladder import PROSE, talk
-from tests.plan.ladder.test_promise import quick, shares, squeeze
+from tests.plan.ladder.test_promise import shares, squeeze
 
 
 def bytes_of(text: str) -> int:
@@ -38,7 +38,6 @@ def fewer_for_longer(text: str) -> int:
     return max(0, 1_000 - len(text))
 
 
-@quick
 @given(cut_short(), shares, st.sampled_from((bytes_of, characters, one, zero, fewer_for_longer)))
 def test_any_counter_will_do(messages: Conversation, share: float, counter: Any) -> None:
     result = squeeze(messages, share, counter=counter)
@@ -60,7 +59,6 @@ def raises_for_long(text: str) -> int:
 NONSENSE: tuple[Any, ...] = (None, -1, 2.5, "7", float("nan"), [], -(10**9))
 
 
-@quick
 @given(cut_short(), shares, rules(), st.sampled_from((raises, raises_for_long, *NONSENSE)))
 def test_a_broken_counter_never_ends_a_run(
     messages: Conversation, share: float, chosen: dict[str, Any], broken: Any

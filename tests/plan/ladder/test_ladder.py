@@ -24,7 +24,7 @@ from tests.plan.ladder.promise import (
     tokens_of,
     words,
 )
-from tests.plan.ladder.test_promise import quick, shares, squeeze
+from tests.plan.ladder.test_promise import shares, squeeze
 
 PROSE = " ".join(SENTENCES[n] for n in (0, 1, 7, 6))
 ORDER = (
@@ -65,7 +65,6 @@ def test_no_rung_is_named_where_an_anchor_would_cost_more_than_it_saves() -> Non
     assert (result.budget.rungs, result.budget.recency_window) == ((), 3)
 
 
-@quick
 @given(cut_short(), shares, rules())
 def test_rungs_are_known_and_climbed_in_order(
     messages: Conversation, share: float, chosen: dict[str, Any]
@@ -77,7 +76,6 @@ def test_rungs_are_known_and_climbed_in_order(
     assert bool(rungs) == (result.messages != messages)
 
 
-@quick
 @given(cut_short(), shares, rules())
 def test_the_rungs_name_what_was_done(
     messages: Conversation, share: float, chosen: dict[str, Any]
@@ -343,7 +341,6 @@ def test_session_records_without_a_role_can_be_rolled_up() -> None:
 # when it does not fit
 
 
-@quick
 @given(cut_short(), st.sampled_from((0, 1, 2)), st.sampled_from((0.0, 0.05, 0.1)))
 def test_obstacles_name_what_is_in_the_way(
     messages: Conversation, window: int, share: float
@@ -395,7 +392,6 @@ def test_strict_raises_and_names_the_place() -> None:
     assert len(store) == 0
 
 
-@quick
 @given(cut_short(), shares)
 def test_strict_raises_exactly_when_it_does_not_fit(messages: Conversation, share: float) -> None:
     loose = squeeze(messages, share)
@@ -409,7 +405,6 @@ def test_strict_raises_exactly_when_it_does_not_fit(messages: Conversation, shar
 # options
 
 
-@quick
 @given(cut_short(), shares, rules())
 def test_tiered_keeps_every_promise(
     messages: Conversation, share: float, chosen: dict[str, Any]
@@ -440,7 +435,6 @@ def test_tiered_shortens_all_alike_before_it_goes_deeper(depth: str) -> None:
     assert changed == [False] + [True] * 7 + [False] * 4
 
 
-@quick
 @given(cut_short(), shares, rules(), st.sampled_from(("binary-search", "tiered")))
 def test_without_convergence_nothing_is_cut_or_rolled_up(
     messages: Conversation, share: float, chosen: dict[str, Any], strategy: str
@@ -506,7 +500,7 @@ def test_deeper_is_shorter() -> None:
     assert sizes[0] > sizes[1] > sizes[2]
 
 
-@settings(quick, max_examples=15, suppress_health_check=list(HealthCheck))
+@settings(suppress_health_check=list(HealthCheck))
 @given(cut_short(), st.sampled_from(("gentle", "moderate", "aggressive", "auto")))
 def test_every_depth_comes_back(messages: Conversation, depth: str) -> None:
     result = compress(messages, compression_depth=depth, recency_window=0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from refold import Result
@@ -24,7 +24,6 @@ from tests.plan.ladder.promise import (
     tokens_of,
 )
 
-quick = settings(max_examples=15)
 shares = st.sampled_from((0.0, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9, 0.99))
 
 
@@ -34,7 +33,6 @@ def squeeze(messages: Conversation, share: float, **chosen: Any) -> Result:
     return compress(messages, token_budget=budget, trace=True, **chosen)
 
 
-@quick
 @given(cut_short(), shares, st.sampled_from(COUNTERS), st.sampled_from((0, 1, 4)))
 def test_it_fits_or_the_protected_part_does_not(
     messages: Conversation, share: float, counting: dict[str, Any], window: int
@@ -47,7 +45,6 @@ def test_it_fits_or_the_protected_part_does_not(
         assert floor > result.budget.token_budget
 
 
-@quick
 @given(cut_short(), shares, st.sampled_from(COUNTERS), rules())
 def test_never_more_tokens(
     messages: Conversation, share: float, counting: dict[str, Any], chosen: dict[str, Any]
@@ -56,7 +53,6 @@ def test_never_more_tokens(
     assert result.tokens_after <= result.tokens_before
 
 
-@quick
 @given(cut_short(), shares, rules(), st.sampled_from((0, 1, 3)))
 def test_the_protected_part_survives_word_for_word(
     messages: Conversation, share: float, chosen: dict[str, Any], window: int
@@ -65,7 +61,6 @@ def test_the_protected_part_survives_word_for_word(
     assert_kept(messages, result, list(kept_indices(messages, window=window)))
 
 
-@quick
 @given(cut_short(), shares)
 def test_a_preserved_pattern_survives_word_for_word(messages: Conversation, share: float) -> None:
     pattern = re.compile(r"Maria Lopez|\[\{")
@@ -73,7 +68,6 @@ def test_a_preserved_pattern_survives_word_for_word(messages: Conversation, shar
     assert_kept(messages, result, list(kept_indices(messages, pattern=pattern)))
 
 
-@quick
 @given(cut_short(), shares, rules(), st.sampled_from((0, 1, 2, 3)))
 def test_calls_and_results_stay_together(
     messages: Conversation, share: float, chosen: dict[str, Any], window: int
@@ -82,7 +76,6 @@ def test_calls_and_results_stay_together(
     assert_pairs(messages, result.messages)
 
 
-@quick
 @given(cut_short(), shares, rules(), st.sampled_from(COUNTERS))
 def test_everything_comes_back(
     messages: Conversation, share: float, chosen: dict[str, Any], counting: dict[str, Any]
@@ -90,7 +83,6 @@ def test_everything_comes_back(
     assert_restored(messages, squeeze(messages, share, **chosen, **counting))
 
 
-@quick
 @given(cut_short(), st.lists(shares, min_size=2, max_size=3), rules())
 def test_everything_comes_back_after_several_budgets(
     messages: Conversation, several: list[float], chosen: dict[str, Any]
@@ -105,7 +97,6 @@ def test_everything_comes_back_after_several_budgets(
     assert_restored(messages, whole)
 
 
-@quick
 @given(cut_short(), shares, rules())
 def test_every_reference_leads_to_readable_text(
     messages: Conversation, share: float, chosen: dict[str, Any]
@@ -113,7 +104,6 @@ def test_every_reference_leads_to_readable_text(
     assert_references(messages, squeeze(messages, share, **chosen))
 
 
-@quick
 @given(cut_short(), shares, rules(), st.sampled_from(COUNTERS))
 def test_every_figure_is_that_of_the_messages(
     messages: Conversation, share: float, chosen: dict[str, Any], counting: dict[str, Any]
@@ -122,7 +112,6 @@ def test_every_figure_is_that_of_the_messages(
     assert_figures(messages, result, **counting)
 
 
-@quick
 @given(st.one_of(plain(), openai_chat(), anthropic()), rules(), st.integers(0, 50))
 def test_room_enough_changes_nothing(
     messages: Conversation, chosen: dict[str, Any], spare: int
@@ -137,7 +126,6 @@ def test_room_enough_changes_nothing(
     assert result.budget.recency_window == len(messages)
 
 
-@quick
 @given(st.one_of(plain(), openai_chat(), anthropic()), st.integers(0, 50))
 def test_room_enough_for_an_estimate_changes_nothing(messages: Conversation, spare: int) -> None:
     # An estimate may be a tenth too low, so a budget aims that much lower.
@@ -147,7 +135,6 @@ def test_room_enough_for_an_estimate_changes_nothing(messages: Conversation, spa
     assert result.fits
 
 
-@quick
 @given(cut_short(), shares, rules())
 def test_same_input_same_bytes(
     messages: Conversation, share: float, chosen: dict[str, Any]

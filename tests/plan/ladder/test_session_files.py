@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from refold import uncompress
@@ -201,7 +201,6 @@ def session_files(draw: st.DrawFn) -> Records:
     return writer.records
 
 
-@settings(max_examples=15)
 @given(session_files(), st.integers(20, 900), st.sampled_from(["classic", "standard"]))
 def test_no_record_ever_loses_the_one_it_names(records: Records, budget: int, profile: Any) -> None:
     result = compress(records, token_budget=budget, profile=profile)

@@ -198,7 +198,7 @@ def test_a_conversation_goes_on_after_a_restart_as_if_there_was_none(
     told, restarted = (Talker(tmp_path / name, budget) for name in "ab")
     for talker in (told, restarted):
         Path(talker.settings.store).parent.mkdir()
-    for turn in range(40):
+    for turn in range(40 if budget == "auto" else 20):
         for talker in (told, restarted):
             talker.grow((200 if budget == "auto" else 30) + 7 * (turn % 9))
         if turn % 2:

@@ -20,7 +20,7 @@ from refold.messages.blocks import pair_warnings
 from refold.messages.cache_marks import has_marks, with_marks, without_marks
 from refold.messages.formats.objects import Objects
 from refold.messages.wire import clone
-from refold.tools.shapes import apply_short_form, drop_short_form, has_short_form
+from refold.tools.shapes import apply_short_form, drop_short_form
 
 REUSED: Final = "reuse"
 """The step that says that an earlier fold was used again."""
@@ -59,8 +59,9 @@ class Conversation:
         cursor = self.sending.cursor
         for message in messages:
             wire = self.objects.read_one(message, len(cursor.given))
-            if isinstance(wire, dict) and has_short_form(wire):
-                cursor.append_short(drop_short_form(wire), apply_short_form(wire))
+            original = drop_short_form(wire) if isinstance(wire, dict) else wire
+            if original is not wire:
+                cursor.append_short(original, apply_short_form(wire))
             else:
                 cursor.append(wire)
 
@@ -221,7 +222,8 @@ def result_of(turn: Turn, available: int) -> FitResult[Any]:
         place = item.first - line.start + line.shown
         told = turn.messages[place] if item.end - item.first == 1 and place >= line.shown else None
         wire = clone(item.wire)
-        if type(told) is dict and not has_short_form(told):  # its marks of caches may have moved
+        # Its marks of caches may have moved.
+        if type(told) is dict and drop_short_form(told) is told:
             if item.is_given:
                 wire = clone(told)
             elif has_marks(wire) or has_marks(told):

@@ -107,8 +107,7 @@ def _is_long(event: Any) -> bool:
 
 def _answer(event: Any, address: str | Path, profile: str, max_tokens: object) -> str:
     from refold.server.originals import open_originals
-    from refold.tools.arrival import shorten_result
-    from refold.tools.text_store import TextStore
+    from refold.tools.text_store import TextStore, shorten_result
 
     counts = Counter(results=1)
     tool, output = event["tool_name"], event["tool_response"]

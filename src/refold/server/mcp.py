@@ -22,9 +22,8 @@ from refold.server.originals import (
     open_originals,
     read_counts,
 )
-from refold.tools.arrival import shorten_result
 from refold.tools.retrieve import RetrieveTool
-from refold.tools.text_store import TextStore
+from refold.tools.text_store import TextStore, shorten_result
 
 RETRIEVE: Final = "refold_retrieve"
 COMPRESS: Final = "refold_compress"

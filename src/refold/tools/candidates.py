@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Final
 
 from refold.messages.formats.base import Reading
@@ -26,21 +26,21 @@ _MAX_CONTEXT_CHARS: Final = 400
 less hides what a result was asked for, more is paid for with every result."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class Candidate:
     """A text, whether it may be shortened, and the context for its summarizer."""
 
     ref: TextRef
     tokens: int
-    policy: ToolPolicy
-    may_send: bool
+    task: str
+    """The last request of the user before the text."""
+    policy: ToolPolicy = "model"
+    may_send: bool = True
     """Whether a model may see it."""
     skip: str = ""
     """Why it stays as it is; empty if it may be shortened."""
     target: int | None = None
     """The target in tokens, if it is to be shortened further."""
-    task: str = ""
-    """The last request of the user before the text."""
     short: str | None = None
     """Its present short form."""
     tokens_now: int
@@ -55,6 +55,19 @@ class Candidate:
     def text_key(self) -> str:
         """The key of the text, under which its short form is kept."""
         return f"{text_digest(self.ref.text)}:{self.policy}:{self.may_send}:"
+
+    def describe(self, hide: Callable[[str], str]) -> str:
+        """Describe the text for its summarizer; *hide* takes the secrets out of that.
+
+        The task is what the user had asked for before, not since: so a text is always asked about
+        in the same words, and caches hit.
+        """
+        about = {"Task": " ".join(hide(self.task).split())}
+        if isinstance(self.ref, ToolResultRef):
+            arguments = hide(self.ref.arguments)
+            about = {"Tool": self.ref.tool or "unknown", "Arguments": arguments, **about}
+        lines = (f"{name}: {text[:_MAX_CONTEXT_CHARS]}" for name, text in about.items() if text)
+        return "\n".join(lines)
 
 
 def survey(
@@ -73,64 +86,47 @@ def survey(
     turns = read_turns(messages)
     texts = texts_of(turns)
     fresh = _fresh(texts, turns, options)
+    count, limit = options.counter, options.compress_token_limit
     sizes = Counter[int]()
     for text in texts:
-        sizes[text.index] += options.counter(text.text)
+        sizes[text.index] += count(text.text)
     judged: list[Candidate] = []
     task = ""
     for ref in texts:
         is_result = isinstance(ref, ToolResultRef)
-        is_large = 0 < options.compress_token_limit < sizes[ref.index]
+        is_large = 0 < limit < sizes[ref.index]
         if is_large or (options.compress_tool_results and (is_result or ref.beside_calls)):
-            one = _judge(ref, task, fresh.get(ref.index, ""), options)
-            short = read_short_form(messages[ref.index], ref)
-            if short is None and not one.skip:
-                short = known(one.text_key)
-            if short is not None:
-                one = _shortened(one, short, options, again=again)
+            tokens = count(ref.text)
+            one = Candidate(ref=ref, tokens=tokens, tokens_now=tokens, task=task)
+            one.skip = _judge(one, fresh.get(ref.index, ""), options)
+            one.short = read_short_form(messages[ref.index], ref)
+            if one.short is None and not one.skip:
+                one.short = known(one.text_key)
+            if one.short is not None:
+                one.tokens_now = count(one.short)
+                is_long = again and one.tokens_now > limit
+                one.skip = "" if is_long else "it is short already"
+                one.target = (limit or one.tokens_now // 2) if is_long else None
             if not one.skip and rests(one.key):
-                one = replace(one, skip="it was tried lately, without success")
+                one.skip = "it was tried lately, without success"
             judged.append(one)
         if ref.role == "user" and not is_result:
             task = ref.text
     return judged
 
 
-def _judge(ref: TextRef, task: str, fresh: str, options: ManagerOptions) -> Candidate:
-    """Judge a text that has no short form; *fresh* says why it is too early for one."""
-    tokens = options.counter(ref.text)
-    policy: ToolPolicy = "model"
-    skip, may_send = fresh, True
+def _judge(one: Candidate, fresh: str, options: ManagerOptions) -> str:
+    """Note the policy for a text, and return why it stays as it is; *fresh* is one such reason."""
+    ref = one.ref
     if isinstance(ref, ToolResultRef):
-        policy, may_send = options.policies.policy_for(ref), options.policies.may_send(ref)
-    if isinstance(ref, ToolResultRef) and policy == "verbatim":
-        skip = "it failed" if ref.is_error else "its tool's policy is verbatim"
-    elif tokens < options.min_tokens or not ref.text.strip():
-        skip = f"it has less than {options.min_tokens} tokens"
-    elif has_tag(ref.text):  # its handle would be that of a short form, not of the original
-        skip = "it stands for something longer already"
-    return Candidate(
-        ref=ref,
-        tokens=tokens,
-        policy=policy,
-        may_send=may_send,
-        skip=skip,
-        task=task,
-        tokens_now=tokens,
-    )
-
-
-def _shortened(one: Candidate, short: str, options: ManagerOptions, *, again: bool) -> Candidate:
-    """Judge a text that has a short form: it may be too long still."""
-    now, limit = options.counter(short), options.compress_token_limit
-    is_long = again and now > limit
-    return replace(
-        one,
-        short=short,
-        tokens_now=now,
-        target=(limit or now // 2) if is_long else None,
-        skip="" if is_long else "it is short already",
-    )
+        one.policy, one.may_send = options.policies.policy_for(ref), options.policies.may_send(ref)
+        if one.policy == "verbatim":
+            return "it failed" if ref.is_error else "its tool's policy is verbatim"
+    if one.tokens < options.min_tokens or not ref.text.strip():
+        return f"it has less than {options.min_tokens} tokens"
+    if has_tag(ref.text):  # its handle would be that of a short form, not of the original
+        return "it stands for something longer already"
+    return fresh
 
 
 def _fresh(
@@ -146,19 +142,6 @@ def _fresh(
         fresh |= dict.fromkeys(range(called, len(turns)), "the model has not seen it yet")
     total = sum(options.counter(text.text) for text in texts if text.index in fresh)
     return fresh if limit is None or total <= limit else {}
-
-
-def describe(one: Candidate, hide: Callable[[str], str]) -> str:
-    """Describe a text for its summarizer; *hide* takes the secrets out of that.
-
-    The task is what the user had asked for before, not since: so a text is always asked about in
-    the same words, and caches hit.
-    """
-    ref, about = one.ref, {}
-    if isinstance(ref, ToolResultRef):
-        about = {"Tool": ref.tool or "unknown", "Arguments": hide(ref.arguments)}
-    about["Task"] = " ".join(hide(one.task).split())
-    return "\n".join(f"{name}: {text[:_MAX_CONTEXT_CHARS]}" for name, text in about.items() if text)
 
 
 def find_trigger(

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
+import sys
 import threading
-from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import replace
 from functools import partial
-from typing import Any, Final, Unpack
+from typing import Any, Final, NamedTuple, Unpack
 from weakref import WeakKeyDictionary
 
 from refold.errors import ConfigError, describe
+from refold.events import Event, EventKind
 from refold.llm.ask import run_apart
 from refold.llm.summarizers.calls import Generate
 from refold.llm.summarizers.prompt import DEFAULT_COMPRESSION_PROMPT
@@ -26,14 +28,26 @@ from refold.scan.tokens.estimate import estimate_tokens
 from refold.stores.base import Store
 from refold.stores.scope import scoped
 from refold.tools.candidates import Candidate, find_trigger, survey
-from refold.tools.manager_pass import Memory, Pass
 from refold.tools.policy import ManagerChoices, ManagerOptions
-from refold.tools.report import ManagerReport, ManagerStats
-from refold.tools.shapes import apply_short_form, drop_short_form, with_value
+from refold.tools.report import By, ItemReport, ManagerReport, ManagerStats
+from refold.tools.shapes import (
+    ToolResultRef,
+    apply_short_form,
+    drop_short_form,
+    read_short_form,
+    with_value,
+    write_short_form,
+)
 from refold.tools.shortening import Shortener, build_summarizer
 from refold.tools.text_store import TextStore
 
 __all__ = ["DEFAULT_COMPRESSION_PROMPT", "CompressionManager", "Limiter", "ManagerOptions"]
+
+_MOST_TEXTS: Final = 4_096
+"""How many texts are remembered; the oldest are forgotten first."""
+_MOST_KEYS: Final = 16_384
+"""About how many keys are remembered as written; those forgotten are written again."""
+_log: Final = logging.getLogger("refold.tools")
 
 
 class CompressionManager:
@@ -71,9 +85,12 @@ class CompressionManager:
             summarizer=build_summarizer(generate, model, summarizer, chosen),
             text_store=None if store is None else TextStore(store, name),
         )
-        self._links = None if store is None else ViewLinks(store, name)
-        self._memory = Memory(chosen.clock)
+        self._store = None if store is None else scoped(store, name)
+        self._recorded: set[str] = set()
+        """Keys of what the store was told of views."""
+        self._memory = _Memory(chosen.clock)
         self._lock = threading.Lock()
+        """Held while a message or the totals change: others may be at work on the same ones."""
         self._stats = ManagerStats(price_per_million=chosen.price_per_million)
 
     def __repr__(self) -> str:
@@ -121,23 +138,24 @@ class CompressionManager:
         With *again*, short forms that are still above the token limit are made anew, from the
         originals. With *in_place* False the messages stay as they are and only `view` knows.
         """
-        walk = self._pass(messages, again=again, in_place=in_place)
+        items: list[ItemReport] = []
+        work = partial(self._walk, messages, items, again=again, in_place=in_place, most=1)
         try:
-            run_apart(partial(walk.walk, at_once=False))
+            run_apart(work)
         finally:
-            self._close(walk)
-        return walk.report
+            report = self._close(items)
+        return report
 
     async def acompress(
         self, messages: Sequence[Any], *, again: bool = False, in_place: bool = True
     ) -> ManagerReport:
         """Do what `compress` does, several texts at once; finished ones survive a cancel."""
-        walk = self._pass(messages, again=again, in_place=in_place)
+        items: list[ItemReport] = []
         try:
-            await walk.walk(at_once=True)
+            await self._walk(messages, items, again=again, in_place=in_place)
         finally:
-            self._close(walk)
-        return walk.report
+            report = self._close(items)
+        return report
 
     def view(self, messages: Sequence[Any]) -> list[Any]:
         """Return the list to send: short forms in the place of the long ones, inputs untouched.
@@ -148,36 +166,155 @@ class CompressionManager:
         judged = self._survey(messages)
         view = [apply_short_form(message) for message in messages]
         for candidate in judged:
-            known = None if candidate.skip else self._memory.find(candidate.key)
-            if known is not None:
+            short = None if candidate.skip else self._memory.find(candidate.key).short
+            if short is not None:
                 index = candidate.ref.index
                 path = (*turn_path(view[index]), *candidate.ref.path)
-                view[index] = with_value(view[index], path, known.short)
-        return view if self._links is None else self._links.note(messages, view)
+                view[index] = with_value(view[index], path, short)
+        return view if self._store is None else self._record(messages, view, self._store)
+
+    def _record(self, messages: Sequence[Any], view: list[Any], store: Store) -> list[Any]:
+        """Return the *view* of *messages* to send, once the *store* knows what it stands for.
+
+        Where the store fails, the view stays as it is: short forms show their handles anyway.
+        """
+        name = self.options.conversation
+        try:
+            originals = [drop_short_form(message) for message in messages]
+            known = Trail.named(name)
+            if all(isinstance(original, Mapping) for original in originals):
+                for index, original in enumerate(originals):
+                    known.add(read_said(original, index=index))
+                known.look(store.get)
+            rendering = render_short_forms(originals, view, Trail.named(name), known)
+            fresh = {k: v for k, v in rendering.entries.items() if k not in self._recorded}
+            if fresh:
+                store.put(fresh)
+            if len(self._recorded) > _MOST_KEYS:
+                self._recorded.clear()
+            self._recorded.update(fresh)
+        except Exception as error:  # noqa: BLE001 - stores may be foreign, and no view may fail
+            _log.warning("the store did not take what a view stands for: %s", describe(error))
+            return view
+        return rendering.messages
 
     def _survey(
         self, messages: Sequence[Any], *, again: bool = False, in_place: bool = True
     ) -> list[Candidate]:
         # In place, only what stands beside a text counts.
-        known = (lambda _: None) if in_place else self._memory.short_of
+        known = (lambda _: None) if in_place else lambda key: self._memory.find(key).short
         return survey(messages, self.options, self._memory.rests, known, again=again)
 
-    def _pass(self, messages: Sequence[Any], *, again: bool, in_place: bool) -> Pass:
-        return Pass(
-            messages=messages,
-            survey=partial(self._survey, messages, again=again, in_place=in_place),
-            shortener=self._shortener,
-            memory=self._memory,
-            options=self.options,
-            in_place=in_place,
-            lock=self._lock,
+    async def _walk(
+        self,
+        messages: Sequence[Any],
+        items: list[ItemReport],
+        *,
+        again: bool,
+        in_place: bool,
+        most: int = sys.maxsize,
+    ) -> None:
+        """Shorten all texts, at *most* so many at once, and note in *items* what became of each.
+
+        What is finished stays finished if this is cancelled.
+        """
+        judged = await asyncio.to_thread(self._survey, messages, again=again, in_place=in_place)
+        items += map(_untouched, judged)
+        ready = [place for place, one in enumerate(judged) if not one.skip]
+        for item in items:
+            if item.status == "skipped":
+                self._log(item)
+        deadline = self.options.pass_seconds
+        if deadline is not None:
+            deadline += asyncio.get_running_loop().time()
+        done, turn = 0, asyncio.Semaphore(most)  # which is taken in order
+
+        def tell(kind: EventKind, detail: str = "") -> None:
+            if self.options.on_event is not None:
+                event = Event(kind=kind, done=done, total=len(ready), detail=detail)
+                self.options.on_event(event)
+
+        async def work(place: int) -> None:
+            nonlocal done
+            async with turn:
+                started, one = self.options.clock(), judged[place]
+                message = messages[one.ref.index] if in_place else None
+                item = replace(items[place], status="skipped", reason="")
+                item = await self._settle(one, item, message, deadline)
+                items[place] = item = replace(item, seconds=self.options.clock() - started)
+                done += 1
+                self._log(item)
+                if item.status == "failed":
+                    tell("failed", f"{item.place}: {item.reason}")
+                else:
+                    tell("item")
+
+        tell("start")
+        try:
+            async with asyncio.TaskGroup() as group:
+                for place in ready:
+                    group.create_task(work(place))
+        except BaseExceptionGroup as errors:
+            raise errors.exceptions[0] from None
+        tell("done")
+
+    async def _settle(
+        self, one: Candidate, item: ItemReport, message: Any, deadline: float | None
+    ) -> ItemReport:
+        """Shorten one text, and put the short form into its *message*, if there is one, at once."""
+        known = self._memory.find(one.key)
+        is_cached = known.short is not None
+        if not is_cached:
+            short, item = await self._shortener.shorten(one, item, deadline)
+            if short is None:
+                if item.status != "deferred":
+                    # Without a model the outcome would be the same for ever.
+                    was_asked = item.attempts or item.status == "failed"
+                    rest = self.options.cool_down_seconds if was_asked else math.inf
+                    self._memory.learn(one.key, _Known(until=self.options.clock() + rest))
+                return item
+            known = self._memory.learn(one.key, _Known(short, item.by))
+            is_cached = item.by == "model" and not item.usage.calls
+        if one.target is not None:
+            self._memory.learn(one.text_key, known, again=True)
+        short = known.short or ""
+        if message is None:
+            is_new = one.short != short
+        else:
+            with self._lock:
+                so_far = read_short_form(message, one.ref)
+                is_new = so_far is None or (one.target is not None and so_far != short)
+                if is_new:
+                    write_short_form(message, one.ref, short)
+        if not is_new:
+            return replace(item, status="skipped", by="", reason="done meanwhile")
+        return replace(
+            item,
+            status="compressed",
+            by=known.by,
+            from_cache=is_cached,
+            chars_after=len(short),
+            tokens_after=self.options.counter(short),
         )
 
-    def _close(self, walk: Pass) -> None:
-        """Add what a pass has done, however it ended; here, because it has its own context."""
+    def _close(self, items: Sequence[ItemReport]) -> ManagerReport:
+        """Report a pass, however it ended; apart from it, because it has its own context."""
+        report = ManagerReport.of(items, self.options.price_per_million)
         with self._lock:
-            self._stats = self._stats.plus(walk.report)
-        _last_reports.set(WeakKeyDictionary({**_reports(), self: walk.report}))
+            self._stats = self._stats.plus(report)
+        _last_reports.set(WeakKeyDictionary({**_reports(), self: report}))
+        return report
+
+    def _log(self, item: ItemReport) -> None:
+        """Log the outcome of a text, without its content, if logging is on."""
+        if not self.options.debug:
+            return
+        line = f"{item.place} {item.status}: {item.tokens_before} to {item.tokens_after} tokens"
+        line = f"{line}; {item.reason}" if item.reason else line
+        if _log.isEnabledFor(logging.DEBUG) and _log.hasHandlers():
+            _log.debug("%s", line)
+        else:  # logging is not configured, and debug output was asked for
+            sys.stderr.write(f"{_log.name}: {line}\n")
 
 
 _Reports = WeakKeyDictionary[CompressionManager, ManagerReport]
@@ -192,42 +329,61 @@ def _reports() -> Mapping[CompressionManager, ManagerReport]:
     return _last_reports.get() or {}
 
 
-_MOST: Final = 16_384
-"""How many keys are remembered as written; those forgotten are written again."""
-_log: Final = logging.getLogger("refold.tools")
+def _untouched(one: Candidate) -> ItemReport:
+    """Report a text that stays as it is, or was not reached."""
+    ref = one.ref
+    return ItemReport(
+        index=ref.index,
+        place=ref.place,
+        tool=ref.tool if isinstance(ref, ToolResultRef) else "",
+        status="skipped" if one.skip else "deferred",
+        reason=one.skip or "cancelled",
+        chars_before=len(ref.text),
+        chars_after=len(ref.text),
+        tokens_before=one.tokens_now,
+        tokens_after=one.tokens_now,
+    )
 
 
-class ViewLinks:
-    """The records of the views of one manager; safe to share between threads."""
+class _Known(NamedTuple):
+    """A short form that was made before; none if the text is left alone until a time."""
 
-    def __init__(self, store: Store, conversation: str | None = None) -> None:
-        self._store = scoped(store, conversation)
-        self._conversation = conversation
+    short: str | None = None
+    by: By = ""
+    until: float = -math.inf
+
+
+class _Memory:
+    """Short forms and failures by the key of their text, bounded, for any number of threads.
+
+    Because short forms are known by content they survive copies of a conversation, and the same
+    text is always shown in the same words.
+    """
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
         self._lock = threading.Lock()
-        self._written: OrderedDict[str, None] = OrderedDict()
+        self._known: dict[str, _Known] = {}
+        """The one that was used last comes last."""
 
-    def note(self, messages: Sequence[Any], view: list[Any]) -> list[Any]:
-        """Return the *view* of *messages* to send, once the store knows what it stands for.
+    def find(self, key: str) -> _Known:
+        """Return what is known of a text."""
+        with self._lock:
+            if key not in self._known:
+                return _Known()
+            self._known[key] = known = self._known.pop(key)
+            return known
 
-        Where the store fails, the view stays as it is: short forms show their handles anyway.
-        """
-        try:
-            originals = [drop_short_form(message) for message in messages]
-            known = Trail.named(self._conversation)
-            if all(isinstance(original, Mapping) for original in originals):
-                for index, original in enumerate(originals):
-                    known.add(read_said(original, index=index))
-                known.look(self._store.get)
-            rendering = render_short_forms(originals, view, Trail.named(self._conversation), known)
-            with self._lock:
-                fresh = {k: v for k, v in rendering.entries.items() if k not in self._written}
-            if fresh:
-                self._store.put(fresh)
-            with self._lock:
-                self._written.update(dict.fromkeys(fresh))
-                while len(self._written) > _MOST:
-                    self._written.popitem(last=False)
-        except Exception as error:  # noqa: BLE001 - stores may be foreign, and no view may fail
-            _log.warning("the store did not take what a view stands for: %s", describe(error))
-            return view
-        return rendering.messages
+    def rests(self, key: str) -> bool:
+        """Tell whether a text is to be left alone."""
+        known = self.find(key)
+        return known.short is None and self._clock() < known.until
+
+    def learn(self, key: str, known: _Known, *, again: bool = False) -> _Known:
+        """Keep what is known, and return what to use: the first short form, unless made *again*."""
+        with self._lock:
+            first = self._known.pop(key, known)
+            self._known[key] = known = known if again or first.short is None else first
+            if len(self._known) > _MOST_TEXTS:
+                del self._known[next(iter(self._known))]
+            return known

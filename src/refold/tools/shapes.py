@@ -60,15 +60,14 @@ class ToolResultRef(TextRef):
 def read_turns(messages: Sequence[object]) -> list[Reading]:
     """Read every message, or say what is wrong with the first that cannot be read."""
     reader = Reader()
-    return [_read(reader, message, index) for index, message in enumerate(check_items(messages))]
-
-
-def _read(reader: Reader, message: object, index: int) -> Reading:
-    data = as_data(message, index)
-    if not is_mapping(data):
-        problem = f"must be a mapping or an object with a role, got {kind_of(message)}"
-        raise MessageError(problem, place_of(index))
-    return reader.read(data, index, reader.format_of(data))
+    turns: list[Reading] = []
+    for index, message in enumerate(check_items(messages)):
+        data = as_data(message, index)
+        if not is_mapping(data):
+            problem = f"must be a mapping or an object with a role, got {kind_of(message)}"
+            raise MessageError(problem, place_of(index))
+        turns.append(reader.read(data, index, reader.format_of(data)))
+    return turns
 
 
 def find_texts(messages: Sequence[object]) -> list[TextRef]:
@@ -83,14 +82,10 @@ def texts_of(turns: Sequence[Reading]) -> list[TextRef]:
     for index, turn in enumerate(turns):
         calls.update((call.id, call) for call in turn.calls)  # an id used again is its latest call
         for part in turn.parts:
-            path, result = part.path[turn.depth :], part.result
+            path, result, beside = part.path[turn.depth :], part.result, bool(turn.calls)
             if result is None:
                 ref = TextRef(
-                    index=index,
-                    path=path,
-                    role=turn.role,
-                    text=part.text,
-                    beside_calls=bool(turn.calls),
+                    index=index, path=path, role=turn.role, text=part.text, beside_calls=beside
                 )
             elif part.text:
                 call = calls.get(part.call_id or result.tool)
@@ -113,10 +108,16 @@ def texts_of(turns: Sequence[Reading]) -> list[TextRef]:
 
 def read_short_form(message: Any, ref: TextRef) -> str | None:
     """Return the short form of one text of *message*; `None` if it has none yet."""
-    short = _short_form(turn_of(message))
-    if short is None or isinstance(short, str):
-        return short
-    value = _walk(short, ref.path[1:])
+    value = _short_form(turn_of(message))
+    if value is None or isinstance(value, str):
+        return value
+    for step in ref.path[1:]:
+        if isinstance(step, str):
+            value = get(value, step)
+        elif isinstance(value, list | tuple) and step < len(value):
+            value = value[step]
+        else:
+            return None
     return value if isinstance(value, str) and value != ref.text else None
 
 
@@ -131,11 +132,22 @@ def write_short_form(message: Any, ref: TextRef, short: str) -> None:
 
 def apply_short_form(message: Any) -> Any:
     """Return *message* as it is to be sent: a copy with the short form in the place of the long."""
-    return with_value(message, turn_path(message), _apply(turn_of(message)))
+    turn = turn_of(message)
+    short = _short_form(turn)
+    if isinstance(turn, Mapping):
+        sent: Any = {key: value for key, value in turn.items() if key != _FIELD}
+    elif short is not None:
+        sent = turn
+    else:
+        return message
+    if short is not None:
+        name = next((name for name in _CONTENTS if get(turn, name) is not None), _CONTENTS[0])
+        sent = with_value(sent, (name,), short)
+    return with_value(message, turn_path(message), sent)
 
 
 def drop_short_form(message: Any) -> Any:
-    """Return *message* as it was before a short form was put beside its content."""
+    """Return *message* as it was without a short form beside its content; itself if it has none."""
     turn = turn_of(message)
     if not isinstance(turn, Mapping) or _FIELD not in turn:
         return message
@@ -143,38 +155,9 @@ def drop_short_form(message: Any) -> Any:
     return with_value(message, turn_path(message), rest)
 
 
-def has_short_form(message: Mapping[str, Any]) -> bool:
-    """Tell whether *message* has a field for the short form, which no provider knows."""
-    return _FIELD in turn_of(message)
-
-
-def _apply(message: Any) -> Any:
-    short = _short_form(message)
-    if short is None and not isinstance(message, Mapping):
-        return message
-    named = [name for name in _CONTENTS if get(message, name) is not None]
-    name = named[0] if named else _CONTENTS[0]
-    if not isinstance(message, Mapping):
-        return with_value(message, (name,), short)
-    rest = {key: value for key, value in message.items() if key != _FIELD}
-    return rest if short is None else {**rest, name: short}
-
-
-def _short_form(message: Any) -> Any:
+def _short_form(turn: Any) -> Any:
     """Return the short form beside the content; an empty one is none."""
-    return get(message, _FIELD) or None
-
-
-def _walk(value: Any, path: Path) -> Any:
-    """Return what stands at *path*, nothing if there is no such place."""
-    for step in path:
-        if isinstance(step, str):
-            value = get(value, step)
-        elif isinstance(value, list | tuple) and step < len(value):
-            value = value[step]
-        else:
-            return None
-    return value
+    return get(turn, _FIELD) or None
 
 
 def get(message: object, name: str) -> Any:

@@ -13,8 +13,7 @@ from functools import partial
 from typing import Final
 
 from refold.codecs import reencode
-from refold.errors import ConfigError, ToolCallError
-from refold.errors import describe as describe_error
+from refold.errors import ConfigError, ToolCallError, describe
 from refold.fold.one_text import fold_text
 from refold.llm.ask import Asker, Questions, Tally
 from refold.llm.summarizers.base import Summarizer, Summary, SummaryRequest, as_summarizer
@@ -25,9 +24,9 @@ from refold.notation.notes import shortened_from, summarized_from
 from refold.scan.redaction import hide_secrets
 from refold.scan.secrets import find_secrets
 from refold.scan.structure import is_json
-from refold.tools.candidates import Candidate, describe
+from refold.tools.candidates import Candidate
 from refold.tools.policy import ManagerOptions
-from refold.tools.report import ItemReport
+from refold.tools.report import ItemReport, Status
 from refold.tools.text_store import TextStore, show_short
 
 _ENOUGH: Final = 0.5
@@ -68,17 +67,18 @@ class Shortener:
         """Return the short form of a text, or why there is none; errors are outcomes too."""
         # A prompt of the caller's own may want less than all of the text, or another form.
         may_pack = self.summarizer is None or self.options.prompt == DEFAULT_COMPRESSION_PROMPT
+        enough = one.tokens * (1 if one.policy == "lossless" else _ENOUGH)
+        enough = min(enough, one.target or enough)
         try:
-            packed = await asyncio.to_thread(self._pack, one)
-            short = packed if may_pack and self._is_enough(one, packed) else None
-            if short is None:
+            short = packed = await asyncio.to_thread(self._pack, one)
+            if packed is None or not may_pack or self.options.counter(packed) > enough:
                 short, item = await self._ask(one, item, deadline)
             if short is None and item.status not in ("failed", "rejected"):
-                short = await asyncio.to_thread(self._fold, one, packed)
+                short = await asyncio.to_thread(self._excerpt, one, packed)
             if short is not None and self.text_store is not None:
                 await asyncio.to_thread(self.text_store.keep, one.ref.text)
         except Exception as error:  # noqa: BLE001 - stores and secret finders may be foreign
-            return None, replace(item, status="failed", reason=describe_error(error))
+            return None, replace(item, status="failed", reason=describe(error))
         if short is not None:
             return short, replace(item, status="compressed", by=item.by or "engine")
         if item.status == "skipped":
@@ -86,75 +86,65 @@ class Shortener:
             item = replace(item, status="rejected", reason=why)
         return None, item
 
-    def _pack(self, one: Candidate) -> str | None:
-        """Return the text re-encoded without loss, if that saves enough."""
-        text = one.ref.text
-        if self.text_store is not None:
-            self.text_store.handle_of(text)  # asks the store, if anything does
-        recoded = reencode(text, self.options.counter)
-        packed = None if recoded is None else show_short(recoded.text, text, "", self.text_store)
-        return packed if packed is not None and self._saves(one, packed) else None
-
-    def _is_enough(self, one: Candidate, packed: str | None) -> bool:
-        most = one.tokens * (1 if one.policy == "lossless" else _ENOUGH)
-        return packed is not None and self.options.counter(packed) <= min(most, one.target or most)
-
     def _saves(self, one: Candidate, short: str) -> bool:
         most = int(one.tokens_now * (1 - self.options.min_saving))
         return len(short) < len(one.ref.text) and self.options.counter(short) <= most
 
+    def _pack(self, one: Candidate) -> str | None:
+        """Return the text re-encoded without loss, if that saves enough."""
+        text = one.ref.text
+        recoded = reencode(text, self.options.counter)
+        packed = None if recoded is None else show_short(recoded.text, text, "", self.text_store)
+        return packed if packed is not None and self._saves(one, packed) else None
+
     async def _ask(self, one: Candidate, item: ItemReport, deadline: float | None) -> Shortened:
-        """Ask the model, if there is one that may be asked and if that pays."""
-        may_ask = one.policy == "model" and one.may_send and self._pays(one.tokens)
-        if self.summarizer is None or not may_ask:
+        """Ask the model, if there is one that may be asked and if that pays.
+
+        Its answer is judged together with everything that is added to it.
+        """
+        options, text = self.options, one.ref.text
+        written = _ANSWER_SHARE * one.tokens
+        cost = options.price_factor * (_PROMPT_TOKENS + one.tokens + _OUTPUT_PRICE * written)
+        pays = cost < (one.tokens - written) * options.expected_uses
+        if self.summarizer is None or one.policy != "model" or not one.may_send or not pays:
             return None, item
-        text, tally = one.ref.text, Tally()
-        hide = partial(hide_secrets, find=self.options.find_secrets or find_secrets)
-        context = await asyncio.to_thread(describe, one, hide)
-        is_free = self.options.prompt != DEFAULT_COMPRESSION_PROMPT
-        rooms = {} if one.target is None else {text: one.target}
-        questions = Questions(write=(text,), contexts={text: context}, rooms=rooms, is_free=is_free)
-        calls = [0]
+        hide = partial(hide_secrets, find=options.find_secrets or find_secrets)
+        questions = Questions(
+            write=(text,),
+            contexts={text: await asyncio.to_thread(one.describe, hide)},
+            rooms={} if one.target is None else {text: one.target},
+            is_free=options.prompt != DEFAULT_COMPRESSION_PROMPT,
+        )
+        asker = Asker(summarizer=self.summarizer, count_tokens=options.counter)
+        tally, calls = Tally(), [0]
         token = _CALLS.set(calls)
+        whys, is_late = list[str](), False
         try:
             async with asyncio.timeout_at(deadline):
-                asker = Asker(summarizer=self.summarizer, count_tokens=self.options.counter)
-                answers = await asker.answer(questions, tally)
+                answer = (await asker.answer(questions, tally)).written.get(text)
         except TimeoutError:
-            why = "the pass was over"
-            return None, replace(
-                item, status="deferred", reason=why, usage=tally.usage, attempts=calls[0]
-            )
+            answer, is_late, whys = None, True, ["the pass was over"]
         finally:
             _CALLS.reset(token)
+        whys += tally.failures
+        whys += dict.fromkeys(f"{refusal.check}: {refusal.why}" for refusal in tally.refused)
         item = replace(item, usage=tally.usage, attempts=calls[0])
-        return self._read(one, item, answers.written.get(text), tally)
-
-    def _read(
-        self, one: Candidate, item: ItemReport, answer: str | None, tally: Tally
-    ) -> Shortened:
-        """Judge an answer, together with everything that is added to it."""
-        whys = [*tally.failures, *dict.fromkeys(f"{r.check}: {r.why}" for r in tally.refused)]
         if answer is not None:
             words = summarized_from(one.tokens, "tokens")
-            short = show_short(answer, one.ref.text, words, self.text_store)
+            short = show_short(answer, text, words, self.text_store)
             if self._saves(one, short):
                 return short, replace(item, by="model", reason="; ".join(whys))
             whys.append("it saves too little")
-        item = replace(item, reason="; ".join(whys))
-        if answer is None and tally.failures:
-            item = replace(item, status="failed")
+        status: Status = item.status
+        if is_late:
+            status = "deferred"
+        elif answer is None and tally.failures:
+            status = "failed"
         elif answer is None and any(refusal.check in _USELESS for refusal in tally.refused):
-            item = replace(item, status="rejected")
-        return None, item
+            status = "rejected"
+        return None, replace(item, status=status, reason="; ".join(whys))
 
-    def _pays(self, tokens: int) -> bool:
-        """Tell whether the savings over the expected uses exceed the cost of asking."""
-        written = _ANSWER_SHARE * tokens
-        cost = self.options.price_factor * (_PROMPT_TOKENS + tokens + _OUTPUT_PRICE * written)
-        return cost < (tokens - written) * self.options.expected_uses
-
-    def _fold(self, one: Candidate, packed: str | None) -> str | None:
+    def _excerpt(self, one: Candidate, packed: str | None) -> str | None:
         """Shorten without a model: an excerpt if the policy allows loss, else the lossless form.
 
         Of JSON an excerpt would lose records and fields, which a model is told to preserve; only
@@ -162,15 +152,15 @@ class Shortener:
         """
         text, count = one.ref.text, self.options.counter
         most = one.target or max(_EXCERPT_LEAST, int(_EXCERPT_SHARE * one.tokens))
-        keeps_fields = one.policy == "model" and is_json(text)
-        is_short = packed is not None and count(packed) <= most
-        if one.policy != "lossless" and not keeps_fields and not is_short:
-            excerpt = fold_text(text, most, count)
-            if excerpt is not None:
-                words = shortened_from(one.tokens, "tokens")
-                short = show_short(excerpt, text, words, self.text_store)
-                return short if self._saves(one, short) else packed
-        return packed
+        keeps_all = one.policy == "lossless" or (one.policy == "model" and is_json(text))
+        if keeps_all or (packed is not None and count(packed) <= most):
+            return packed
+        excerpt = fold_text(text, most, count)
+        if excerpt is None:
+            return packed
+        words = shortened_from(one.tokens, "tokens")
+        short = show_short(excerpt, text, words, self.text_store)
+        return short if self._saves(one, short) else packed
 
 
 def build_summarizer(
@@ -190,7 +180,7 @@ def build_summarizer(
     else:
         asked = as_summarizer(models[0])
     return wrap_summarizer(
-        Watched(asked),
+        _Watched(asked),
         cache=options.cache,
         version=f"{getattr(asked, 'version', '')}:{options.cache_version}",
         max_concurrent=options.max_concurrent,
@@ -200,10 +190,10 @@ def build_summarizer(
 
 
 _CALLS: Final[ContextVar[list[int] | None]] = ContextVar("calls", default=None)
-"""How often the model was called for one text, those calls too that failed or were retried."""
+"""How often the model was called for one text, those calls too that failed."""
 
 
-class Watched:
+class _Watched:
     """Counts calls of a model, and refuses calls of tools: it took up the work instead."""
 
     def __init__(self, inner: Summarizer) -> None:

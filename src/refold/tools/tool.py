@@ -1,37 +1,41 @@
 """Cut what a tool returns down to size before it enters the conversation.
 
 What the engine can say shorter without loss loses nothing. Else JSON stays JSON and is cut inside,
-text keeps its beginning and its end; failed results stay as they are. With a store the whole can be
-had back by its handle (see `retrieve_tool`).
+and of other text the pieces that are worth most stay. Failed results stay as they are. With a store
+the whole can be had back by its handle (see `retrieve_tool`).
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
+import sys
 import threading
 from collections import Counter
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass, fields, is_dataclass
 from datetime import date, time
 from decimal import Decimal
 from enum import Enum
-from functools import wraps
+from functools import partial, wraps
 from pathlib import PurePath
-from typing import Any, Final, Literal, ParamSpec, TypeVar, get_args
+from typing import Any, Final, Literal, NamedTuple, ParamSpec, TypeVar, get_args
 from uuid import UUID
 
 from refold.calling import is_async
 from refold.checks import check_choice, check_whole
 from refold.codecs import reencode
 from refold.errors import ConfigError, describe
+from refold.fold.one_text import fold_text
 from refold.llm import summarizers
-from refold.llm.ask import Answers, Asker, Questions, Tally, run_apart
+from refold.llm.ask import Asker, Questions, Tally, run_apart
 from refold.messages.failure import is_failure, is_failure_text
+from refold.notation.marks import gap, more, size_of
+from refold.notation.notes import annotate, free_key, note, shortened_from, summarized_from
 from refold.scan.structure import is_json
 from refold.scan.tokens.estimate import estimate_tokens
+from refold.scan.truncate import cut
 from refold.stores.base import Store, check_store
-from refold.tools.cutting import annotate_summary, shorten, size
 from refold.tools.text_store import TextStore, show_short
 
 P = ParamSpec("P")
@@ -40,6 +44,8 @@ Strategy = Literal["truncate", "summarize"]
 
 MIN_BYTES: Final = 256
 """The least that holds a mark with a handle and something of the text."""
+_AROUND_BYTES: Final = 24
+"""What is around a cut text and its mark, and how far the fold of one text may miss its budget."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,7 +110,7 @@ class ToolCompressor:
     def compress(self, value: R) -> R | str:
         """Return *value* itself, or a text of at most `max_bytes` if it is longer than that."""
         text = self._begin(value)
-        return value if text is None else run_apart(lambda: self._shorten(text))
+        return value if text is None else run_apart(partial(self._shorten, text))
 
     async def acompress(self, value: R) -> R | str:
         """Do what `compress` does without blocking the event loop."""
@@ -136,7 +142,7 @@ class ToolCompressor:
         if isinstance(value, BaseException) or is_failure(value):
             return None
         try:
-            text = value if isinstance(value, str) else spell_result(value)
+            text = value if isinstance(value, str) else _spell(value)
         except Exception:  # noqa: BLE001 - objects may be foreign, and no tool may fail
             return None
         return text if size(text) > self.max_bytes and not is_failure_text(text) else None
@@ -159,24 +165,25 @@ class ToolCompressor:
         wanted = (text,) if self._asker.is_enabled and not is_json(text) else ()
         tally = Tally()
         answers = await self._asker.answer(Questions(write=wanted), tally)
-        return await asyncio.to_thread(self._finish, text, answers, tally)
+        return await asyncio.to_thread(self._finish, text, answers.written.get(text, ""), tally)
 
-    def _finish(self, text: str, answers: Answers, tally: Tally) -> str:
-        """Use the summary if it fits, else cut."""
+    def _finish(self, text: str, answer: str, tally: Tally) -> str:
+        """Use a model's *answer* if there is one and it fits, else pack the text, else cut it."""
         before = size(text)
         handle = "" if self._text_store is None else self._text_store.handle_of(text)
-        summary = annotate_summary(answers.written.get(text, ""), before, self.max_bytes, handle)
-        short = summary
-        if not summary and not is_json(text):  # JSON stays JSON: whoever called may parse it
-            recoded = reencode(text, estimate_tokens)
-            short = "" if recoded is None else show_short(recoded.text, text, "", self._text_store)
-        if not short or size(short) > self.max_bytes:
-            short = shorten(text, self.max_bytes, handle)
-        if summary:
+        short = annotate(answer, note(summarized_from(before, "bytes"), handle)) if answer else ""
+        if short and size(short) <= self.max_bytes:
             self._count("", summarized=1)
-        elif tally.asked:
-            refused = [f"{refusal.check}: {refusal.why}" for refusal in tally.refused]
-            self._count(["the summary is too long", *refused, *tally.failures][-1], failures=1)
+        else:
+            if tally.asked:
+                refused = [f"{refusal.check}: {refusal.why}" for refusal in tally.refused]
+                why = ["the summary is too long", *refused, *tally.failures][-1]
+                self._count(why, failures=1)
+            # JSON stays JSON: whoever called may parse it.
+            packed = None if is_json(text) else reencode(text, estimate_tokens)
+            short = "" if packed is None else show_short(packed.text, text, "", self._text_store)
+            if packed is None or size(short) > self.max_bytes:
+                short = shorten(text, self.max_bytes, handle)
         self._count("", compressed=1, bytes_before=before, bytes_after=size(short))
         return short
 
@@ -186,10 +193,10 @@ class ToolCompressor:
             self._last_failure = failure or self._last_failure
 
 
-_SAID_AS_TEXT: Final = (date, time, Decimal, UUID, PurePath)  # a datetime is a date
+_SPELLED_AS_TEXT: Final = (date, time, Decimal, UUID, PurePath)  # a datetime is a date
 
 
-def spell_result(value: object) -> str:
+def _spell(value: object) -> str:
     """Serialize *value* as JSON; `TypeError` or `ValueError` if it is not data.
 
     An object that is not in a list or a mapping is none: whoever called the tool may want its type.
@@ -200,7 +207,7 @@ def spell_result(value: object) -> str:
 
 def _plain(value: Any) -> object:
     """Return *value* as JSON-ready data, if it is of a well-known type; else `TypeError`."""
-    if isinstance(value, _SAID_AS_TEXT):
+    if isinstance(value, _SPELLED_AS_TEXT):
         return str(value)
     if isinstance(value, Enum):
         return value.value
@@ -211,3 +218,111 @@ def _plain(value: Any) -> object:
     if callable(dump := getattr(value, "model_dump", None)):  # pydantic
         return dump(mode="json")
     raise TypeError(f"{type(value).__name__} is no data")
+
+
+def size(text: str) -> int:
+    """Return the length of *text* in bytes of UTF-8."""
+    return len(text.encode("utf-8", "surrogatepass"))
+
+
+def shorten(text: str, max_bytes: int, handle: str = "") -> str:
+    """Cut *text* to *max_bytes*: JSON inside its strings and lists, else to the best pieces."""
+    mark = note(shortened_from(size(text), "bytes"), handle)
+    try:
+        data = _DECODER.decode(text)
+    except (ValueError, RecursionError):
+        room = max_bytes - size(mark) - _AROUND_BYTES
+        short = fold_text(text, room, size)
+        chars = room
+        while short is None or size(short) > room:  # few lines, or long ones
+            short, chars = _clip(text, chars), chars * 3 // 4
+        return annotate(short, mark)
+    lossless = _write(data, _Limits(), "", max_bytes)
+    written = (_write(data, limits, mark, max_bytes) for limits in _ladder(max_bytes))
+    return lossless or next(short for short in written if short is not None)
+
+
+class _Number(str):  # as it was spelled, so that none changes
+    __slots__ = ()
+
+
+class _Mark(str):  # a text of ours, which is not cut
+    __slots__ = ()
+
+
+_DECODER: Final = json.JSONDecoder(  # reads objects as tuples of pairs, so that no key gets lost
+    parse_int=_Number, parse_float=_Number, parse_constant=_Number, object_pairs_hook=tuple
+)
+_dumps: Final = partial(json.dumps, ensure_ascii=False)
+
+
+class _Limits(NamedTuple):
+    """How much is kept of strings, lists, objects and of what is nested."""
+
+    chars: int = sys.maxsize
+    items: int = sys.maxsize
+    keys: int = sys.maxsize
+    depth: int = sys.maxsize
+
+
+def _ladder(max_bytes: int) -> Iterator[_Limits]:
+    """Yield ever tighter limits; what is nested in a list 60 times is a riddle anyway."""
+
+    def falling(start: int, end: int) -> Iterator[int]:
+        while start > end:
+            yield start
+            start = start * 4 // 5
+        yield end
+
+    most = sys.maxsize
+    yield from (_Limits(n, most, most, 60) for n in falling(max_bytes, 160))
+    yield from (_Limits(160, n, most, 60) for n in falling(max_bytes // 2, 3))
+    yield from (_Limits(80, 3, n, 60) for n in falling(max_bytes // 4, 6))
+    yield from (_Limits(8 * n, 2, 6, n) for n in (5, 3, 2, 1, 0))
+
+
+def _write(data: Any, limits: _Limits, note: str, max_bytes: int) -> str | None:
+    """Write *data* within *limits*, and *note* at its end; nothing if that is too long."""
+    pieces: list[str] = []
+    try:
+        for piece in _pieces(data, limits, note=note):
+            max_bytes -= size(piece)
+            if max_bytes < 0:
+                return None
+            pieces.append(piece)
+    except RecursionError:
+        return None
+    return "".join(pieces)
+
+
+def _pieces(value: Any, limits: _Limits, depth: int = 0, note: str = "") -> Iterator[str]:
+    if isinstance(value, list | tuple):
+        is_object = isinstance(value, tuple)
+        most = (limits.keys if is_object else limits.items) if depth < limits.depth else 0
+        left = max(len(value) - most, 0)
+        end = len(value) - (most // 3 if left else 0)
+        marks = [more(left, "key" if is_object else "item")] if left else []
+        mark = _Mark("; ".join([*marks, *([f"[{note}]"] if note else [])]))
+        notes = [(free_key([key for key, _ in value]), mark) if is_object else mark] if mark else []
+        comma = ""
+        yield "{" if is_object else "["
+        for entry in (*value[: end - left], *notes, *value[end:]):
+            yield f"{comma}{_dumps(entry[0])}:" if is_object else comma
+            yield from _pieces(entry[1] if is_object else entry, limits, depth + 1)
+            comma = ","
+        yield "}" if is_object else "]"
+        return
+    text = _clip(value, limits.chars)
+    if note:
+        text = f"{text} [{note}]"
+    yield str(value) if isinstance(value, _Number) and text == value else _dumps(text)
+
+
+def _clip(value: Any, chars: int) -> Any:
+    """Keep about so many characters of a text, from both ends, if that is shorter."""
+    if not isinstance(value, str) or isinstance(value, _Mark) or len(value) <= chars:
+        return value
+    head, tail = cut(value, chars - chars // 3), value[len(value) - chars // 3 :]
+    left = size_of(value, len(head), len(value) - len(tail), least_lines=2, least_chars=0)
+    short = f"{head}{gap(left)}{tail}"
+    return short if len(short) < len(value) else value

@@ -12,7 +12,7 @@ import pytest
 from refold.conversation.models import Price, list_prices
 from refold.server.proxy.apis.base import Usage
 from refold.server.proxy.request import Folded
-from refold.server.proxy.stats import Exchange, cost_of, summarize
+from refold.server.proxy.stats import cost_of, figures_of, summarize
 from tests.server.proxy.agents import Agent
 from tests.server.proxy.running import proxy_for, totals_of
 from tests.server.upstream import Fail, ScriptedUpstream
@@ -79,13 +79,8 @@ def test_what_was_refused_or_not_answered_has_saved_nothing(
 
 
 def test_without_usage_it_is_estimated_and_says_so(tmp_path: Path) -> None:
-    figures = Exchange(
-        folded=Folded(tokens_before=1_000, tokens_after=400, saved_by_folds=500),
-        bytes_before=4_000,
-        bytes_after=1_600,
-        usages=[],
-        price=PRICE,
-    ).figures()
+    folded = Folded(tokens_before=1_000, tokens_after=400, saved_by_folds=500)
+    figures = figures_of(folded, 4_000, [], PRICE)
     assert (figures.tokens_before, figures.tokens_after) == (1_000, 400)
     assert (figures.shorter, figures.by_folds, figures.unpriced) == (100, 500, 1)
     figures.requests = 1
@@ -98,13 +93,8 @@ def test_without_usage_it_is_estimated_and_says_so(tmp_path: Path) -> None:
 
 def test_a_fetched_original_costs_what_its_request_does() -> None:
     first, second = Usage(cache_read=900, output=5), Usage(cache_read=900, cache_written=300)
-    figures = Exchange(
-        folded=Folded(tokens_before=2_000, tokens_after=900, saved_before=1_100),
-        bytes_before=8_000,
-        bytes_after=3_600,
-        usages=[first, second],
-        price=PRICE,
-    ).figures()
+    folded = Folded(tokens_before=2_000, tokens_after=900, saved_before=1_100)
+    figures = figures_of(folded, 8_000, [first, second], PRICE)
     assert (figures.tokens_before, figures.tokens_after, figures.fetched) == (2_000, 2_100, 1_200)
     assert figures.money_after == cost_of(PRICE, first) + cost_of(PRICE, second)
     assert figures.money_before == pytest.approx(2_000 * 1.0 / 1e6)
@@ -112,15 +102,14 @@ def test_a_fetched_original_costs_what_its_request_does() -> None:
 
 def test_a_cold_cache_is_counted_and_what_one_of_an_hour_would_have_cost() -> None:
     def cold(idle_seconds: float) -> float:
-        figures = Exchange(
-            folded=Folded(tokens_before=10_000, tokens_after=10_000),
-            bytes_before=1,
-            bytes_after=1,
-            usages=[Usage(cache_written=10_000)],
-            price=PRICE,
+        figures = figures_of(
+            Folded(tokens_before=10_000, tokens_after=10_000),
+            1,
+            [Usage(cache_written=10_000)],
+            PRICE,
             last_prompt=9_000,
             idle_seconds=idle_seconds,
-        ).figures()
+        )
         assert figures.cold == 1
         return figures.hour_saved
 

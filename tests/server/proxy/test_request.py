@@ -11,7 +11,7 @@ import pytest
 
 from refold.errors import StoreError
 from refold.messages.cache_marks import without_marks
-from refold.server.proxy.ledger import Ledger, Sent
+from refold.server.proxy.ledger import CAME, SENT, Sent
 from refold.server.proxy.request import Folded, Job, Known, Records, Request
 from refold.server.proxy.settings import Settings
 from refold.stores import SqliteStore
@@ -74,7 +74,7 @@ def enter(settings: Settings, messages: list[Any], sent: list[Any], *, first: in
     trace = {"view": {"items": rows, "covered": end}}
     record = Sent(first=first, trace=trace, saved=5, saved_by_folds=0, is_offered=True)
     with SqliteStore(settings.store) as store:
-        Ledger(ScopedStore(store, "t")).enter(request.about.beginning, record)
+        ScopedStore(store, "t").put({SENT + request.about.beginning: record})
 
 
 def recall(settings: Settings, one: Job) -> Folded | None:
@@ -118,7 +118,7 @@ def test_a_beginning_that_was_folded_anew_is_sent_so(settings: Settings) -> None
         is_offered=False,
     )
     with SqliteStore(settings.store) as store:
-        Ledger(ScopedStore(store, "t")).enter(three.about.beginning, record)
+        ScopedStore(store, "t").put({SENT + three.about.beginning: record})
     sent = sent_for(settings, [ASK, LONG, SAID, LONG, SAID, LONG, SAID, ASK])
     assert sent == [ASK, SAID, SAID, SHORT, SAID, ASK]
 
@@ -128,7 +128,7 @@ def test_what_was_taken_back_went_as_it_came(settings: Settings) -> None:
     enter(settings, [ASK, LONG, SAID, LONG], [SAID, SHORT], first=2)
     with SqliteStore(settings.store) as store:
         name = Request(job([ASK, LONG, SAID, LONG]), settings).about.beginning
-        Ledger(ScopedStore(store, "t")).take_back(name)
+        ScopedStore(store, "t").put({CAME + name: True})
     assert sent_for(settings, [ASK, LONG, SAID, LONG, SAID]) == [ASK, SHORT, SAID, LONG, SAID]
 
 

@@ -27,7 +27,7 @@ from refold.server.proxy.headers import (
 )
 from refold.server.proxy.request import Folded, Job, Records
 from refold.server.proxy.settings import Settings
-from refold.server.proxy.stats import Exchange, Stats, Totals
+from refold.server.proxy.stats import Stats, Totals, figures_of
 from refold.server.proxy.workers import NO_ANSWER, STORE_SECONDS, Operation, Workers
 
 _SPARE: Final = 0.15
@@ -62,10 +62,9 @@ class ClientRequest:
         self.api = api
         self.url = url
         self.headers: CIMultiDict[str] = for_upstream(request.headers)
-        is_local = shared.settings.is_local
-        self._tenant = tenant_of(request.headers, request.query.get("key", ""), is_local=is_local)
+        key = request.query.get("key", "")
+        self._tenant = tenant_of(request.headers, key, is_local=shared.settings.is_local)
         self._client_session = session_of(request.headers)
-        self._is_flat = is_flat(request.headers)
         self._worker_key = self._tenant + self._client_session
         self.folded = Folded()
 
@@ -86,57 +85,28 @@ class ClientRequest:
             raise web.HTTPBadRequest(reason=f"{CONTROL_HEADER} must be on, off or lossless")
         folded = Folded(why_not=f"{CONTROL_HEADER}: off")
         if wish != "off":
-            folded = await self._fold(body, seconds, is_lossless or wish == "lossless")
+            job = Job(
+                api=self.api.name,
+                path=self.url.raw_path,
+                tenant=self._tenant,
+                session=self._client_session,
+                body=body,
+                deadline=time.time() + (1 - _SPARE) * seconds,
+                is_lossless=is_lossless or wish == "lossless",
+            )
+            folded = await self._attempt(job, seconds)
+            if folded.why_not in (_LATE, _FAILED):
+                folded = await self._recall(job, folded)
         self.folded, self._came = folded, len(body)
         name = f"{self._tenant[:6]}-{folded.conversation}" if folded.conversation else "other"
         now = time.time()
-        self._session = self._stats.session(name, self.api.name, folded.model)
-        self._idle_seconds = now - self._session.last_seen
-        self._session.last_seen = now
-        self._session.owner = self._worker_key, self._tenant, folded.conversation
-        self._session.last, self._session.figures = folded, Totals()
+        self._session = session = self._stats.session(name, self.api.name, folded.model)
+        self._idle_seconds, session.last_seen = now - session.last_seen, now
+        session.owner = self._worker_key, self._tenant, folded.conversation
+        session.last, session.figures = folded, Totals()
         is_late = folded.is_late or folded.why_not in (_LATE, _FAILED)
         self._add(Totals(requests=1, late=is_late))
         return folded.body
-
-    def unfold(self) -> None:
-        """Note that the request went out as it came after all."""
-        self.folded = Folded(model=self.folded.model, why_not="the provider refused it folded")
-        self._session.last = self.folded
-
-    def _add(self, figures: Totals) -> None:
-        self._stats.totals.add(figures)
-        self._session.totals.add(figures)
-
-    async def _fold(self, body: bytes, seconds: float, is_lossless: bool) -> Folded:
-        job = Job(
-            api=self.api.name,
-            path=self.url.raw_path,
-            tenant=self._tenant,
-            session=self._client_session,
-            body=body,
-            deadline=time.time() + (1 - _SPARE) * seconds,
-            is_lossless=is_lossless,
-        )
-        folded = await self._attempt(job, seconds)
-        return await self._recall(job, folded) if folded.why_not in (_LATE, _FAILED) else folded
-
-    async def _recall(self, job: Job, folded: Folded) -> Folded:
-        """Return the request as it is on record; what is new goes as it came."""
-        try:
-            known = await self._records.recall(job)
-        except (TimeoutError, StoreError) as error:
-            self._stats.fault("record not read")
-            _log.error("sent as it came: %s", describe_kind(error))
-            known = Folded()
-        if known is None:
-            return folded
-        if not known.is_recorded and not self.api.is_counting(job.path):
-            # The worker may still record another form, which nobody waits for.
-            self._taking_back = asyncio.create_task(
-                self._enter("take_back", job.tenant, known.opening, known.beginning)
-            )
-        return replace(known, why_not=folded.why_not)
 
     async def _attempt(self, job: Job, seconds: float) -> Folded:
         started = time.perf_counter()
@@ -160,10 +130,26 @@ class ClientRequest:
             _log.error("what is new is sent as it came: %s", folded.why_not)
         return folded
 
-    async def _call(
-        self, operation: Operation, *given: object, seconds: float = STORE_SECONDS
-    ) -> Any:
-        return await self._workers.call(self._worker_key, operation, *given, seconds=seconds)
+    async def _recall(self, job: Job, folded: Folded) -> Folded:
+        """Return the request as it is on record; what is new goes as it came."""
+        try:
+            known = await self._records.recall(job)
+        except (TimeoutError, StoreError) as error:
+            self._stats.fault("record not read")
+            _log.error("sent as it came: %s", describe_kind(error))
+            known = Folded()
+        if known is None:
+            return folded
+        if not known.is_recorded and not self.api.is_counting(job.path):
+            # The worker may still record another form, which nobody waits for.
+            about = job.tenant, known.opening, known.beginning
+            self._taking_back = asyncio.create_task(self._enter("take_back", *about))
+        return replace(known, why_not=folded.why_not)
+
+    def unfold(self) -> None:
+        """Note that the request went out as it came after all."""
+        self.folded = Folded(model=self.folded.model, why_not="the provider refused it folded")
+        self._session.last = self.folded
 
     async def retrieve(self, sent: bytes, call: RetrievalCall) -> str:
         """Answer a retrieval call that a model made when it was *sent* this."""
@@ -193,12 +179,6 @@ class ClientRequest:
         _log.warning("%s: refused as it was folded, taken as it came", folded.conversation)
         await self._enter("turn_off", self._tenant, folded.beginning)
 
-    async def _enter(self, operation: Operation, *given: object) -> None:
-        try:
-            await self._call(operation, *given)
-        except NO_ANSWER:
-            self._stats.fault("not entered")
-
     async def charge(self, meters: Sequence[Meter]) -> None:
         """Count a request that was answered, with the usage of each round."""
         self.charge_usages([await meter.close() for meter in meters])
@@ -207,17 +187,30 @@ class ClientRequest:
         """Count a request whose usage was read elsewhere."""
         if self.api.is_counting(self.url.raw_path):
             return
-        folded, session = self.folded, self._session
-        exchange = Exchange(
-            folded=folded,
-            bytes_before=self._came,
-            bytes_after=self._came if folded.body is None else len(folded.body),
-            usages=usages,
-            price=None if self._is_flat else list_prices().find(folded.model),
+        session = self._session
+        is_paid_by_tokens = not is_flat(self.request.headers)
+        session.figures = figures_of(
+            self.folded,
+            self._came,
+            usages,
+            list_prices().find(self.folded.model) if is_paid_by_tokens else None,
             last_prompt=session.last_prompt,
             idle_seconds=self._idle_seconds,
         )
-        figures = exchange.figures()
-        session.figures = figures
         session.last_prompt = usages[0].prompt if usages else session.last_prompt
-        self._add(figures)
+        self._add(session.figures)
+
+    def _add(self, figures: Totals) -> None:
+        self._stats.totals.add(figures)
+        self._session.totals.add(figures)
+
+    async def _enter(self, operation: Operation, *given: object) -> None:
+        try:
+            await self._call(operation, *given)
+        except NO_ANSWER:
+            self._stats.fault("not entered")
+
+    async def _call(
+        self, operation: Operation, *given: object, seconds: float = STORE_SECONDS
+    ) -> Any:
+        return await self._workers.call(self._worker_key, operation, *given, seconds=seconds)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 from refold.conversation.session import Session
 from refold.errors import describe_kind
@@ -21,23 +21,11 @@ from refold.server.proxy.rules import ToolRules
 from refold.tools.shapes import find_texts
 
 
-class Snapshot(NamedTuple):
-    """A conversation as it came and as it was sent."""
-
-    before: list[Any]
-    after: list[Any]
-    places: list[range]
-    """For each message of *after*, which of *before* it stands for."""
-    format: str
-    model: str
-
-
 @dataclass(slots=True)
 class Conversation:
     """The state of one conversation, which only grows."""
 
     name: str
-    model: str
     session: Session[Any]
     rules: ToolRules
     past: Past
@@ -52,8 +40,6 @@ class Conversation:
     """Retrieval rounds, by the place of the client's last message before them."""
     is_offered: bool = False
     """Whether the retrieval tool is offered."""
-    tokens_known: int = 0
-    """Tokens of all messages so far, unfolded."""
     known: Known = field(default_factory=Known)
     """The messages of the last request."""
     sent: list[Any] = field(default_factory=list[Any])
@@ -61,7 +47,7 @@ class Conversation:
     entered: str = ""
     """The name of the last beginning that was recorded."""
     recorded: int = 0
-    """How many messages of it are on record."""
+    """How many messages of what was sent are on record."""
     folds: int = 0
     """How often what was sent had been folded."""
     saved_by_folds: int = 0
@@ -79,40 +65,30 @@ class Conversation:
         """Tokens saved by the last view."""
         return self.session.report.tokens_unfolded - self.session.report.tokens
 
+    @property
+    def places(self) -> list[int | None]:
+        """For each message of the view, which of the client's it is, if it is one."""
+        ranges = self.session.places
+        return [self.origins[one.start] if len(one) == 1 else None for one in ranges]
+
     def read(self, api: Api, messages: Sequence[Wire], end: int) -> None:
         """Go on from what was sent of *messages*, as the conversation that sent it would.
 
         The first *end* of them have been answered.
         """
-        past = self.past
+        past, session = self.past, self.session
         self.rounds, self.is_offered = dict(past.rounds), past.is_offered
         if past.trace is not None:
             pairs = past.joined(api, messages)
             for message, place in pairs:
                 self.rules.note(message)
                 self.origins.append(place)
-            self.session.retrace([message for message, _ in pairs], past.trace)
-            self.sent, self.length = self.session.wires, past.known
+            session.retrace([message for message, _ in pairs], past.trace)
+            self.sent, self.length, self.folds = session.wires, past.known, session.report.folds
             self.recorded = len(self.sent)
-            self.folds = self.session.report.folds
             self.saved_by_folds = min(past.saved_by_folds, self.saved)
-            self.tokens_known = self.session.report.tokens_unfolded
         self.note_sent(api, messages[: max(end, past.came)])
         self.is_read = True
-
-    def read_and_fold(
-        self,
-        api: Api,
-        messages: Sequence[Wire],
-        end: int,
-        budget: int | str | None,
-        *,
-        cold: bool | None,
-    ) -> None:
-        """Read a long conversation beside its first request; fold it if that is due by now."""
-        self.read(api, messages, end)
-        if self.length < len(messages) and self.session.is_due(budget, cold=cold):
-            self.session.fold()
 
     def note_sent(self, api: Api, messages: Sequence[Any]) -> None:
         """Note that all of *messages* went out, those that are not on record as they came."""
@@ -143,30 +119,16 @@ class Conversation:
             self.session.take(fork)
         return view
 
-    @property
-    def places(self) -> list[int | None]:
-        """For each message of the view, which of the client's it is, if it is one."""
-        ranges = self.session.places
-        return [self.origins[one.start] if len(one) == 1 else None for one in ranges]
-
-    def snapshot(self, api: Api) -> Snapshot:
-        """Return what came and what was sent, for people to see."""
-        session = self.session
-        return Snapshot(session.messages, session.wires, session.places, api.format, self.model)
-
 
 def answered(messages: Sequence[object]) -> int:
     """Return how many messages there are up to the last one of the model."""
-    said = (place for place in range(len(messages), 0, -1) if _is_answer(messages[place - 1]))
-    return next(said, 0)
-
-
-def _is_answer(message: object) -> bool:
-    """Return whether a message is the model's."""
-    if not isinstance(message, Mapping):
-        return False
-    is_said = message.get("role") in ("assistant", "model")
-    return is_said or str(message.get("type", "")).endswith("_call")
+    for place in range(len(messages), 0, -1):
+        message = messages[place - 1]
+        if isinstance(message, Mapping):
+            kind = str(message.get("type", ""))
+            if message.get("role") in ("assistant", "model") or kind.endswith("_call"):
+                return place
+    return 0
 
 
 def is_cut(given: Wire, form: Wire) -> bool:

@@ -13,7 +13,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, Final
 from weakref import WeakValueDictionary
 
@@ -26,9 +26,9 @@ from refold.scan.tokens.choose import counter_for
 from refold.server.originals import enter_fold, enter_shown
 from refold.server.proxy.apis import api_called
 from refold.server.proxy.apis.base import TOOL_NAME, Round, Wire
-from refold.server.proxy.conversation import Conversation, Snapshot, answered, is_cut
-from refold.server.proxy.ledger import JoinedStore, Ledger, Sent
-from refold.server.proxy.request import Folded, Job, Known, Request, recorded, store_of
+from refold.server.proxy.conversation import Conversation, answered, is_cut
+from refold.server.proxy.ledger import ALIAS, CAME, OFF, ROUNDS, SENT, JoinedStore, Sent, read_past
+from refold.server.proxy.request import Folded, Job, Known, Request, Snapshot, recorded, store_of
 from refold.server.proxy.rows import answer_rows, original_of
 from refold.server.proxy.settings import Settings
 from refold.stores.base import Store
@@ -51,6 +51,7 @@ class Folder:
         self._live: OrderedDict[tuple[str, str], Conversation] = OrderedDict()
         """By tenant and the name of the beginning read so far."""
         self._locks: WeakValueDictionary[tuple[str, str], asyncio.Lock] = WeakValueDictionary()
+        """By tenant and opening: of the requests of a conversation one is handled at a time."""
         self._beside = ThreadPoolExecutor(1, "refold fold")
 
     @cached_property
@@ -71,14 +72,13 @@ class Folder:
         if not request.given:
             return Folded(why_not="no messages")
         async with self._lock(job.tenant, request.about.opening):
-            ledger = Ledger(self._store_of(job.tenant))
-            request.rename(ledger)
-            found = self._find(job, request, ledger)
+            request.rename(self._store_of(job.tenant))
+            found = self._find(job, request)
             if found.past.is_off:
-                self._live[job.tenant, request.beginnings[-1]] = found
-                return replace(request.about, why_not="turned off")
-            folded = await self._go_on(job, request, found)
-            found.known = request.known()
+                folded = replace(request.about, why_not="turned off")
+            else:
+                folded = await self._go_on(job, request, found)
+                found.known = request.known()
             self._live[job.tenant, request.beginnings[-1]] = found
             while len(self._live) > _MOST:
                 self._live.popitem(last=False)
@@ -93,24 +93,56 @@ class Folder:
         ]
 
     def _lock(self, tenant: str, opening: str) -> asyncio.Lock:
-        """Return the lock for the requests of a conversation, of which one is handled at a time."""
         return self._locks.setdefault((tenant, opening), asyncio.Lock())
+
+    def _find(self, job: Job, request: Request) -> Conversation:
+        """Return the conversation that a request continues, from memory or from the store.
+
+        It is taken out of memory: only if all goes well is it kept again.
+        """
+        about, rules, store = request.about, self._settings.rules(), self._store_of(job.tenant)
+        for name in reversed(request.beginnings):
+            found = self._live.pop((job.tenant, name), None)
+            if found is not None and (found.session.options.model or "") == about.model:
+                return found
+        options = replace(
+            self._choices.options,
+            format=request.api.format,
+            model=about.model or None,
+            pins=(rules.is_excluded,) if rules.excluded else (),
+        )
+        scope = self._scope(about.conversation)
+        session = Session[Any](options, store=store, conversation=scope, clock=self._clock)
+        past = read_past(store, request.beginnings)
+        if self._settings.retrieve != "inline":
+            past = replace(past, is_offered=False)
+        return Conversation(about.conversation, session, rules, past)
 
     async def _go_on(self, job: Job, request: Request, found: Conversation) -> Folded:
         """Bring a request into its conversation, and fold that if it is due and can be in time."""
         messages, api = request.messages, request.api
         end = answered(messages)
+        budget = None if job.is_lossless else self._settings.budget
+        if isinstance(budget, int):  # of the whole request
+            budget = max(1, budget - self._beside_tokens(found, request))
         if found.work is None and not found.is_read and len(job.body) > _MUCH:
-            budget = self._budget(job, found, request)
-            cold = request.is_cold(found.session.idle_seconds)
-            read = partial(found.read_and_fold, api, messages, end, budget, cold=cold)
-            found.work = self._beside.submit(read)
+
+            def read_and_fold() -> None:
+                found.read(api, messages, end)
+                cold = request.is_cold(found.session.idle_seconds)
+                if found.length < len(messages) and found.session.is_due(budget, cold=cold):
+                    found.session.fold()
+
+            found.work = self._beside.submit(read_and_fold)
             await self._until(job.deadline, found.work)
         if found.work is not None and found.fork is None:  # it is being read
             if not found.work.done():
-                return await self._as_recorded(job, request, found)
+                folded = recorded(request, found.past, self._settings, job)
+                if not folded.is_recorded:
+                    await self._enter(job.tenant, {CAME + request.about.beginning: True})
+                return replace(folded, is_late=True)
             found.work = found.work.result()
-        before = found.saved, found.tokens_known
+        before = found.saved, found.session.report.tokens_unfolded
         done: Folded | None = None
         with self._store.joined() as entries:
             if not found.is_read:
@@ -122,7 +154,7 @@ class Folder:
                 found.note_sent(api, messages[:end])
                 found.extend(api, messages)
                 is_due = found.session.is_due(
-                    self._budget(job, found, request),
+                    budget,
                     cold=request.is_cold(found.session.idle_seconds),
                     result_tokens=found.rules.limit_of if self._settings.tool_limits else None,
                 )
@@ -147,18 +179,6 @@ class Folder:
         waiting.add_done_callback(lambda done: done.cancelled() or done.exception())
         await asyncio.wait([waiting], timeout=max(0, deadline - self._clock()))
 
-    async def _as_recorded(self, job: Job, request: Request, found: Conversation) -> Folded:
-        """Return a request with what is new as it came, while its conversation is being read."""
-        folded = recorded(request, found.past, self._settings, job)
-        if not folded.is_recorded:
-            await self._enter(job.tenant, lambda to: to.take_back(request.about.beginning))
-        return replace(folded, is_late=True)
-
-    async def _enter(self, tenant: str, enter: Callable[[Ledger], None]) -> None:
-        with self._store.joined() as entries:
-            enter(Ledger(self._store_of(tenant)))
-        await self._store.write(entries)
-
     def _finish(
         self,
         job: Job,
@@ -168,7 +188,8 @@ class Folder:
         before: tuple[int, int],
     ) -> Folded:
         """Record and return how a request is sent, of which *before* was saved and known."""
-        length, report, places = len(found.sent), found.session.report, found.places
+        session, places = found.session, found.places
+        length, report = len(found.sent), session.report
         is_refolded = report.folds > found.folds
         first = 0 if is_refolded else found.recorded
         if not is_refolded and view[:length] != found.sent:
@@ -188,22 +209,21 @@ class Folder:
         if found.length < len(request.messages):
             sent = Sent(
                 first=first,
-                trace=found.session.trace(first),
+                trace=session.trace(first),
                 saved=found.saved,
                 saved_by_folds=found.saved_by_folds,
                 is_offered=is_offered,
             )
-            Ledger(store).enter(request.about.beginning, sent)
+            store.put({SENT + request.about.beginning: sent})
             found.recorded, found.entered = len(view), request.about.beginning
         if self._settings.retrieve == "mcp":
             for at, wire in forms.items():
                 enter_shown(store, wire, request.messages[at])
-            rows = found.session.trace(first)["view"]["items"]
+            rows = session.trace(first)["view"]["items"]
             for wire, (start, end, *_, fold) in zip(view[first:], rows, strict=True):
                 if end - start > 1:
                     enter_fold(store, wire, fold)
-        found.sent, found.is_offered = view, is_offered
-        found.length, found.tokens_known = len(request.messages), report.tokens_unfolded
+        found.sent, found.is_offered, found.length = view, is_offered, len(request.messages)
         beside = self._beside_tokens(found, request)
         saved_before, known = before
         return replace(
@@ -234,8 +254,14 @@ class Folder:
     async def enter_rounds(
         self, tenant: str, beginning: str, rounds: Sequence[Round], names: tuple[str, str]
     ) -> None:
-        """Record the retrieval rounds in the answer to a request."""
-        await self._enter(tenant, lambda to: to.enter_rounds(beginning, rounds, names))
+        """Record the retrieval rounds in the answer to a request.
+
+        *names* are the client's id of the answer, and the provider's id of its last round.
+        """
+        name, last = names
+        entries: dict[str, Any] = {ROUNDS + beginning: [list(each) for each in rounds]}
+        entries |= {ALIAS + name: last} if name != last else {}
+        await self._enter(tenant, entries)
         found = self._live.get((tenant, beginning))
         if found is not None and found.is_read:
             found.rounds[found.length - 1] = rounds
@@ -246,12 +272,17 @@ class Folder:
             found = self._live.get((tenant, beginning))
             if found is not None and found.entered == beginning:  # else it went as it came anyway
                 del self._live[tenant, beginning]
-            await self._enter(tenant, lambda to: to.take_back(beginning))
+            await self._enter(tenant, {CAME + beginning: True})
 
     async def turn_off(self, tenant: str, beginning: str) -> None:
         """Stop folding a conversation: its provider refused what was folded, not what came."""
         self._live.pop((tenant, beginning), None)
-        await self._enter(tenant, lambda to: to.turn_off(beginning))
+        await self._enter(tenant, {OFF + beginning: True})
+
+    async def _enter(self, tenant: str, entries: dict[str, Any]) -> None:
+        with self._store.joined() as scoped:
+            self._store_of(tenant).put(entries)
+        await self._store.write(scoped)
 
     def snapshot(self, tenant: str, conversation: str, api: str) -> Snapshot | None:
         """Return the longest branch of a conversation in memory; a client may have several.
@@ -263,8 +294,11 @@ class Folder:
             for (owner, _), found in self._live.items()
             if owner == tenant and found.name == conversation and self._settings.show_content
         ]
-        longest = max(branches, key=lambda found: found.length, default=None)
-        return None if longest is None else longest.snapshot(api_called(api))
+        if not branches:
+            return None
+        session, format_name = max(branches, key=lambda b: b.length).session, api_called(api).format
+        model = session.options.model or ""
+        return Snapshot(session.messages, session.wires, session.places, format_name, model)
 
     async def compress(self, tenant: str, body: bytes, deadline: float) -> dict[str, Any]:
         """Answer `POST /v1/compress`; the rows that were shortened are named in `ccr_hashes`."""
@@ -282,33 +316,6 @@ class Folder:
         """Return the name under which to fold; `None` where any program may ask for originals."""
         return None if self._settings.retrieve == "mcp" else conversation
 
-    def _find(self, job: Job, request: Request, ledger: Ledger) -> Conversation:
-        """Return the conversation that a request continues, from memory or from the store.
-
-        It is taken out of memory: only if all goes well is it kept again.
-        """
-        for name in reversed(request.beginnings):
-            found = self._live.pop((job.tenant, name), None)
-            if found is not None and found.model == request.about.model:
-                return found
-        about, rules = request.about, self._settings.rules()
-        options = replace(
-            self._choices.options,
-            format=request.api.format,
-            model=about.model or None,
-            pins=(rules.is_excluded,) if rules.excluded else (),
-        )
-        session = Session[Any](
-            options,
-            store=self._store_of(job.tenant),
-            conversation=self._scope(about.conversation),
-            clock=self._clock,
-        )
-        past = ledger.read(request.beginnings)
-        if self._settings.retrieve != "inline":
-            past = replace(past, is_offered=False)
-        return Conversation(about.conversation, about.model, session, rules, past)
-
     def _is_wanted(
         self, found: Conversation, request: Request, forms: dict[int, Wire], is_refolded: bool
     ) -> bool:
@@ -320,22 +327,16 @@ class Folder:
         """
         if found.is_offered or self._settings.retrieve != "inline":
             return False
-        if request.body.get("thinking") and is_bound(found.model or None):
+        if request.body.get("thinking") and is_bound(found.session.options.model):
             return not answered(request.messages)
         return is_refolded or any(is_cut(request.messages[at], wire) for at, wire in forms.items())
-
-    def _budget(self, job: Job, found: Conversation, request: Request) -> int | str | None:
-        """Return the budget of the messages: what system prompt and tools leave of a number."""
-        budget = None if job.is_lossless else self._settings.budget
-        if not isinstance(budget, int):
-            return budget
-        return max(1, budget - self._beside_tokens(found, request))
 
     def _beside_tokens(self, found: Conversation, request: Request) -> int:
         """Return the tokens of a request beside its messages: system prompt and tools."""
         beside = [request.body.get(name) for name in request.api.beside]
         if beside != found.beside[0]:
-            found.beside = beside, counter_for(found.model or None)(spell(beside))
+            count = counter_for(found.session.options.model)
+            found.beside = beside, count(spell(beside))
         return found.beside[1]
 
 

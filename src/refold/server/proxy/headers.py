@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from hashlib import blake2b
 from hmac import compare_digest
-from typing import Final, NamedTuple
+from typing import Final
 
 from aiohttp import web
 from multidict import CIMultiDict, CIMultiDictProxy
@@ -17,17 +16,8 @@ TOKEN_HEADER: Final = "x-refold-token"
 CONTROL_HEADER: Final = "x-refold"
 """How a request may be folded: `on`, `off`, or `lossless`."""
 _HOP_BY_HOP: Final = frozenset(
-    (
-        "connection",
-        "keep-alive",
-        "proxy-authenticate",
-        "proxy-authorization",
-        "proxy-connection",
-        "te",
-        "trailer",
-        "transfer-encoding",
-        "upgrade",
-    )
+    "connection keep-alive proxy-authenticate proxy-authorization proxy-connection te trailer "
+    "transfer-encoding upgrade".split()
 )
 _OF_REQUEST: Final = _HOP_BY_HOP | {
     "host",
@@ -50,23 +40,19 @@ _HOST: Final = re.compile(r"(?:\[([0-9a-f:.]+)\]|([a-z0-9._-]+))(?::[0-9]{1,5})?
 
 def for_upstream(headers: CIMultiDictProxy[str]) -> CIMultiDict[str]:
     """Return the headers of a request without those meant for the proxy."""
-    return _without(headers, _OF_REQUEST | _named(headers))
+    return _without(headers, _OF_REQUEST)
 
 
 def for_client(headers: CIMultiDictProxy[str], *, is_changed: bool = False) -> CIMultiDict[str]:
     """Return the headers of an answer; without the length if the body is changed."""
-    dropped = _HOP_BY_HOP | _named(headers)
-    return _without(headers, dropped | {"content-length"} if is_changed else dropped)
+    return _without(headers, _HOP_BY_HOP | {"content-length"} if is_changed else _HOP_BY_HOP)
 
 
-def _named(headers: CIMultiDictProxy[str]) -> frozenset[str]:
-    """Return the headers that `Connection` lists as for one hop only."""
+def _without(headers: CIMultiDictProxy[str], dropped: frozenset[str]) -> CIMultiDict[str]:
+    """Drop headers, and those that `Connection` lists as for one hop only."""
     values = headers.getall("connection", ())
-    return frozenset(name.strip().lower() for value in values for name in value.split(","))
-
-
-def _without(headers: CIMultiDictProxy[str], dropped: Iterable[str]) -> CIMultiDict[str]:
-    return CIMultiDict((n, v) for n, v in headers.items() if n.lower() not in dropped)
+    hop = {name.strip().lower() for value in values for name in value.split(",")}
+    return CIMultiDict((n, v) for n, v in headers.items() if n.lower() not in dropped | hop)
 
 
 def tenant_of(headers: CIMultiDictProxy[str], key: str, *, is_local: bool) -> str:
@@ -90,46 +76,31 @@ def session_of(headers: CIMultiDictProxy[str]) -> str:
     return next((headers[name] for name in _SESSIONS if name in headers), "")
 
 
-class Refusal(NamedTuple):
-    """Why a request is not served."""
-
-    status: int
-    reason: str
-
-
-def admit(request: web.BaseRequest, settings: Settings) -> str | Refusal:
-    """Return the path and query of a request, or why it is refused.
+def admit(request: web.BaseRequest, settings: Settings) -> str:
+    """Return the path and query of a request; raise 401 or 403 if it is refused.
 
     This is not an open proxy: a target with a host in it is refused. So is what a page of another
     origin sends, by whatever name it has got here. The token may be in a header, or at the start of
     the path: the only place that every client lets its user set.
     """
-    path = request.raw_path
-    if _is_foreign(request.headers):
-        return Refusal(403, "pages of other origins may not use this proxy")
-    if not path.startswith("/") or request.method == "CONNECT":
-        return Refusal(403, "this is not an open proxy: ask for a path, not for a host")
-    if not settings.token:
-        return path if _is_local(request, settings) else Refusal(403, "unknown host")
-    shown = request.headers.get(TOKEN_HEADER, "")
-    if path.startswith(_PREFIX):
-        shown, slash, rest = path[len(_PREFIX) :].partition("/")
-        path = slash + rest or "/"
-    if path in _OPEN_PATHS or compare_digest(shown.encode(), settings.token.encode()):
-        return path
-    return Refusal(401, f"give the token of this proxy as {TOKEN_HEADER} or as /t/TOKEN/…")
-
-
-def _is_foreign(headers: CIMultiDictProxy[str]) -> bool:
-    """Return whether a browser says that a page of another origin is asking."""
+    path, headers = request.raw_path, request.headers
     host = headers.get("host", "").lower()
-    own = f"http://{host}", f"https://{host}"
-    sites = headers.getall("sec-fetch-site", ())
-    return any(origin.lower() not in own for origin in headers.getall("origin", ())) or any(
-        site not in ("same-origin", "none") for site in sites
-    )
-
-
-def _is_local(request: web.BaseRequest, settings: Settings) -> bool:
-    match = _HOST.fullmatch(",".join(request.headers.getall("host", ())).lower())
-    return match is not None and (match[1] or match[2]) in (*_LOCAL_NAMES, settings.host.lower())
+    origins = {origin.lower() for origin in headers.getall("origin", ())}
+    sites = set(headers.getall("sec-fetch-site", ()))
+    if origins - {f"http://{host}", f"https://{host}"} or sites - {"same-origin", "none"}:
+        raise web.HTTPForbidden(reason="pages of other origins may not use this proxy")
+    if not path.startswith("/") or request.method == "CONNECT":
+        raise web.HTTPForbidden(reason="this is not an open proxy: ask for a path, not for a host")
+    if not settings.token:
+        match = _HOST.fullmatch(",".join(headers.getall("host", ())).lower())
+        if match is None or (match[1] or match[2]) not in (*_LOCAL_NAMES, settings.host.lower()):
+            raise web.HTTPForbidden(reason="unknown host")
+        return path
+    token = headers.get(TOKEN_HEADER, "")
+    if path.startswith(_PREFIX):
+        token, slash, rest = path[len(_PREFIX) :].partition("/")
+        path = slash + rest or "/"
+    if path in _OPEN_PATHS or compare_digest(token.encode(), settings.token.encode()):
+        return path
+    reason = f"give the token of this proxy as {TOKEN_HEADER} or as /t/TOKEN/…"
+    raise web.HTTPUnauthorized(reason=reason)

@@ -24,15 +24,18 @@ from refold.messages.wire import clone
 from refold.server.proxy.apis.base import Api, Round, Wire
 from refold.stores.base import Store
 
-_SENT: Final = "proxy:sent:"
-_CAME: Final = "proxy:came:"
-_ROUNDS: Final = "proxy:rounds:"
-_OFF: Final = "proxy:off:"
-_ALIAS: Final = "proxy:alias:"
-_KINDS: Final = (_SENT, _CAME, _ROUNDS, _OFF)
+SENT: Final = "proxy:sent:"
+"""Before the name of a beginning: how that request was sent, a `Sent`."""
+CAME: Final = "proxy:came:"
+"""The new messages of that request went out as they came."""
+ROUNDS: Final = "proxy:rounds:"
+"""The retrieval rounds in its answer."""
+OFF: Final = "proxy:off:"
+"""The conversation is not to be folded anymore."""
+ALIAS: Final = "proxy:alias:"
+"""Before the client's id of an answer: the provider's id of its last round."""
+_KINDS: Final = (SENT, CAME, ROUNDS, OFF)
 _spell: Final = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
-_MOST_KNOWN: Final = 100_000
-"""How many written keys are remembered; beyond that, all are forgotten at once."""
 
 
 class Sent(TypedDict):
@@ -85,85 +88,46 @@ class Past:
 
         What is not on record is as it came.
         """
-        pairs = self.joined(api, messages)
-        rows = [] if self.trace is None else self.trace["view"]["items"]
-        shown = [_shown(row, pairs) for row in rows]
-        return [*shown, *with_rounds(api, self.rounds, messages, self.known)]
+        pairs, view = self.joined(api, messages), list[tuple[Wire, int | None]]()
+        for first, end, _, changed, *_ in [] if self.trace is None else self.trace["view"]["items"]:
+            message, place = pairs[first]
+            is_one = end - first == 1
+            view.append((message if changed is None else changed, place if is_one else None))
+        return [*view, *with_rounds(api, self.rounds, messages, self.known)]
 
 
-def _shown(row: Sequence[Any], pairs: Sequence[tuple[Wire, int | None]]) -> tuple[Any, int | None]:
-    """Return the message of a view, and its place if it stands for one of the client's."""
-    first, end, _, changed, *_ = row
-    message, place = pairs[first]
-    return (message if changed is None else changed), place if end - first == 1 else None
-
-
-class Ledger:
-    """Records what was sent in one scope of a store, and looks it up."""
-
-    def __init__(self, store: Store) -> None:
-        self._store = store
-
-    def read(self, beginnings: Sequence[str]) -> Past:
-        """Return what is on record of a conversation with these *beginnings*."""
-        found = self._store.get([kind + name for name in beginnings for kind in _KINDS])
-        if not found:
-            return Past()
-        known: dict[str, dict[int, Any]] = {
-            kind: {n: found[kind + b] for n, b in enumerate(beginnings) if kind + b in found}
-            for kind in _KINDS
-        }
-        records: dict[int, Sent] = {
-            n: record for n, record in known[_SENT].items() if n not in known[_CAME]
-        }
-        rows: list[Any] = []
-        for _, record in sorted(records.items()):
-            if record["first"] > len(rows):
-                raise StoreError("what was sent is not on record as a whole")
-            rows[record["first"] :] = record["trace"]["view"]["items"]
-        past = Past(
-            rounds={n: [Round(*r) for r in rounds] for n, rounds in known[_ROUNDS].items()},
-            is_off=bool(known[_OFF]),
-            came=max(known[_CAME], default=-1) + 1,
-        )
-        if not records:
-            return past
-        last = max(records)
-        trace = records[last]["trace"]
-        return replace(
-            past,
-            known=last + 1,
-            trace={**trace, "view": {**trace["view"], "items": rows}},
-            saved=records[last]["saved"],
-            saved_by_folds=records[last]["saved_by_folds"],
-            is_offered=records[last]["is_offered"],
-        )
-
-    def enter(self, beginning: str, sent: Sent) -> None:
-        """Record how a request is about to be sent."""
-        self._store.put({_SENT + beginning: sent})
-
-    def take_back(self, beginning: str) -> None:
-        """Record that a request went out with its new messages as they came."""
-        self._store.put({_CAME + beginning: True})
-
-    def enter_rounds(self, beginning: str, rounds: Sequence[Round], names: tuple[str, str]) -> None:
-        """Record the retrieval rounds in the answer to a request.
-
-        *names* are the client's id of the answer, and the provider's id of its last round.
-        """
-        entries: dict[str, Any] = {_ROUNDS + beginning: [list(each) for each in rounds]}
-        known, last = names
-        entries |= {_ALIAS + known: last} if known != last else {}
-        self._store.put(entries)
-
-    def provider_name(self, name: str) -> str:
-        """Return the provider's id of the answer with the client's id *name*."""
-        return str(self._store.get([_ALIAS + name]).get(_ALIAS + name, name))
-
-    def turn_off(self, beginning: str) -> None:
-        """Record that a conversation is not to be folded anymore."""
-        self._store.put({_OFF + beginning: True})
+def read_past(store: Store, beginnings: Sequence[str]) -> Past:
+    """Return what is on record of a conversation with these *beginnings*."""
+    found = store.get([kind + name for name in beginnings for kind in _KINDS])
+    if not found:
+        return Past()
+    sent, came, rounds, off = (
+        {n: found[kind + name] for n, name in enumerate(beginnings) if kind + name in found}
+        for kind in _KINDS
+    )
+    past = Past(
+        rounds={n: [Round(*each) for each in those] for n, those in rounds.items()},
+        is_off=bool(off),
+        came=max(came, default=-1) + 1,
+    )
+    records: dict[int, Sent] = {n: record for n, record in sent.items() if n not in came}
+    if not records:
+        return past
+    rows: list[Any] = []
+    for _, record in sorted(records.items()):
+        if record["first"] > len(rows):
+            raise StoreError("what was sent is not on record as a whole")
+        rows[record["first"] :] = record["trace"]["view"]["items"]
+    known = max(records)
+    last = records[known]
+    return replace(
+        past,
+        known=known + 1,
+        trace={**last["trace"], "view": {**last["trace"]["view"], "items": rows}},
+        saved=last["saved"],
+        saved_by_folds=last["saved_by_folds"],
+        is_offered=last["is_offered"],
+    )
 
 
 def with_rounds(
@@ -198,8 +162,7 @@ class JoinedStore:
     """Joins the puts of a request, and those of several requests, into one.
 
     A put waits for the disk. So the worker goes on with other requests meanwhile, and what these
-    put is written together. What this process has put is not put again: a view is put with every
-    request, and only its end is new.
+    put is written together.
     """
 
     def __init__(self, store: Store, reader: Store | None = None) -> None:
@@ -207,7 +170,6 @@ class JoinedStore:
         self._store = store
         self._reader = reader or store
         self._local = threading.local()
-        self._known: set[str] = set()
         self._waiting: list[tuple[dict[str, Any], asyncio.Future[None]]] = []
         self._is_writing = False
 
@@ -220,6 +182,24 @@ class JoinedStore:
             yield entries
         finally:
             self._local.entries = None
+
+    def put(self, entries: Mapping[str, Any]) -> None:
+        """Store every entry, now or at the end of the block; existing keys keep their values."""
+        held = getattr(self._local, "entries", None)
+        if held is None:
+            self._store.put(entries)
+            return
+        for key, value in entries.items():
+            if key not in held:
+                held[key] = clone(value)
+
+    def get(self, keys: Iterable[str]) -> dict[str, Any]:
+        """Return the values of *keys*, written or about to be."""
+        wanted = list(keys)
+        found = self._reader.get(wanted)
+        held = getattr(self._local, "entries", None) or {}
+        ours = {key: clone(held[key]) for key in wanted if key in held and key not in found}
+        return {**found, **ours}
 
     async def write(self, entries: dict[str, Any]) -> None:
         """Write what was held back; `StoreError` if that fails."""
@@ -239,46 +219,14 @@ class JoinedStore:
             for entries, _ in reversed(parts):
                 together.update(entries)  # the first value of a key stays
             try:
-                await asyncio.to_thread(self._put, together)
-            except StoreError as error:
-                if len(parts) == 1:
-                    parts[0][1].set_exception(error)
-                    continue
-                await self._write_each(parts)
+                await asyncio.to_thread(self._store.put, together)
+            except StoreError:  # one of them may be at fault, not the others
+                for entries, done in parts:
+                    try:
+                        await asyncio.to_thread(self._store.put, entries)
+                    except StoreError as error:
+                        done.set_exception(error)
             for _, done in parts:
                 if not done.done():
                     done.set_result(None)
         self._is_writing = False
-
-    async def _write_each(self, parts: list[tuple[dict[str, Any], asyncio.Future[None]]]) -> None:
-        """Write what cannot be written together one by one: some of it may be at fault."""
-        for entries, done in parts:
-            try:
-                await asyncio.to_thread(self._put, entries)
-            except StoreError as error:
-                done.set_exception(error)
-
-    def put(self, entries: Mapping[str, Any]) -> None:
-        """Store every entry, now or at the end of the block; existing keys keep their values."""
-        new = {key: value for key, value in entries.items() if key not in self._known}
-        held = getattr(self._local, "entries", None)
-        if held is None:
-            if new:
-                self._put(new)
-            return
-        for key, value in new.items():
-            held.setdefault(key, clone(value))
-
-    def get(self, keys: Iterable[str]) -> dict[str, Any]:
-        """Return the values of *keys*, written or about to be."""
-        wanted = list(keys)
-        found = self._reader.get(wanted)
-        held = getattr(self._local, "entries", None) or {}
-        own = {key: clone(held[key]) for key in wanted if key in held and key not in found}
-        return {**found, **own}
-
-    def _put(self, entries: Mapping[str, Any]) -> None:
-        self._store.put(entries)
-        if len(self._known) > _MOST_KNOWN:
-            self._known.clear()
-        self._known.update(entries)

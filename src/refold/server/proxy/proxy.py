@@ -17,7 +17,7 @@ from refold.errors import ConfigError
 from refold.server.proxy.answering import Answer, Meter
 from refold.server.proxy.apis import find_api
 from refold.server.proxy.client_request import ClientRequest, Shared
-from refold.server.proxy.headers import Refusal, admit, for_client, for_upstream
+from refold.server.proxy.headers import admit, for_client, for_upstream
 from refold.server.proxy.listener import Listener, error_answer
 from refold.server.proxy.own_routes import OwnRoutes
 from refold.server.proxy.request import Records
@@ -80,15 +80,22 @@ class Proxy:
         await self.workers.close()
 
     async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
-        admitted = admit(request, self.settings)
-        if isinstance(admitted, Refusal):
+        try:
+            target = admit(request, self.settings)
+        except web.HTTPException as refusal:
             self.stats.fault("refused client")
-            return error_answer(admitted.status, admitted.reason)
+            return error_answer(refusal.status, refusal.reason)
         if request.headers.get("expect", "").lower() == "100-continue" and request.transport:
             request.transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
         try:
-            own = await self._own.answer(request, admitted)
-            return await self._proxy(request, admitted) if own is None else own
+            answer = await self._own.answer(request, target)
+            if answer is None:
+                self.stats.active += 1
+                try:
+                    answer = await self._send_on(request, target)
+                finally:
+                    self.stats.active -= 1
+            return answer
         except web.HTTPException as refusal:
             return error_answer(refusal.status, refusal.reason)
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
@@ -96,13 +103,6 @@ class Proxy:
             kind = type(error).__name__  # its words may quote the address, with a key in it
             _log.warning("no answer from upstream: %s", kind)
             return error_answer(502, f"refold serve has no answer from upstream: {kind}")
-
-    async def _proxy(self, request: web.BaseRequest, target: str) -> web.StreamResponse:
-        self.stats.active += 1
-        try:
-            return await self._send_on(request, target)
-        finally:
-            self.stats.active -= 1
 
     async def _send_on(self, request: web.BaseRequest, target: str) -> web.StreamResponse:
         api = find_api(target.partition("?")[0])

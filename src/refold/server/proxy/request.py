@@ -16,7 +16,7 @@ from refold.messages.cache_marks import MARK, with_marks, without_marks
 from refold.result import Thinking
 from refold.server.proxy.apis import api_called
 from refold.server.proxy.apis.base import Api, Wire
-from refold.server.proxy.ledger import Ledger, Past, name_beginnings
+from refold.server.proxy.ledger import ALIAS, Past, name_beginnings, read_past
 from refold.server.proxy.settings import Settings
 from refold.stores.base import Store
 from refold.stores.scope import ScopedStore
@@ -85,6 +85,17 @@ class Folded:
     """Why something was not folded, if that was an error."""
 
 
+class Snapshot(NamedTuple):
+    """A conversation as it came and as it was sent."""
+
+    before: list[Any]
+    after: list[Any]
+    places: list[range]
+    """For each message of *after*, which of *before* it stands for."""
+    format: str
+    model: str
+
+
 class Known(NamedTuple):
     """The messages of an earlier request: what is the same need not be read again."""
 
@@ -127,11 +138,13 @@ class Request:
         self.about = Folded()
         if self.given:
             name = job.session or self.body.get("prompt_cache_key") or self.beginnings[0]
+            roles = [m.get("role") if isinstance(m, dict) else None for m in self.messages]
+            said = next((n for n, r in enumerate(roles) if r not in ("system", "developer")), 0)
             named = f"{self.api.provider}:{name}".encode()
             self.about = Folded(
                 conversation=blake2b(named, digest_size=8).hexdigest(),
                 beginning=self.beginnings[-1],
-                opening=self.beginnings[_first_said(self.messages)],
+                opening=self.beginnings[said],
                 model=self.api.model_of(self.body, job.path) or "",
             )
 
@@ -141,13 +154,14 @@ class Request:
         given = [plain if came == plain else came for came, plain in pairs]
         return Known(given, self.messages, self.beginnings)
 
-    def rename(self, ledger: Ledger) -> None:
+    def rename(self, store: Store) -> None:
         """Refer to the last round of the previous answer; the client only knows the first."""
-        name = self.api.previous_id(self.body)
-        known = ledger.provider_name(name) if name else ""
-        if known != name:
-            self.body = self.api.with_previous_id(self.body, known)
-            self.is_changed = True
+        name = self.body.get(self.api.previous) if self.api.previous else None
+        if name:
+            known = store.get([ALIAS + str(name)])
+            for last in known.values():
+                self.body = {**self.body, self.api.previous: last}
+                self.is_changed = True
 
     def is_cold(self, idle_seconds: float | None) -> bool | None:
         """Return whether the provider's cache has run out, if that is known from the request."""
@@ -183,27 +197,14 @@ class Request:
 
 def _extend_marks(body: Wire, ttl: str) -> bool:
     """Let the caches of a request last for *ttl* where its marks say nothing; tell if any did."""
-    messages = [m.get("content") for m in body.get("messages") or () if isinstance(m, dict)]
-    blocks = [
-        body,
-        *(
-            b
-            for part in [body.get("system"), body.get("tools"), *messages]
-            if isinstance(part, list)
-            for b in part
-        ),
-    ]
-    marks = [b.get(MARK) for b in blocks if isinstance(b, dict)]
+    contents = (m.get("content") for m in body.get("messages") or () if isinstance(m, dict))
+    lists = body.get("system"), body.get("tools"), *contents
+    blocks = [body, *(block for part in lists if isinstance(part, list) for block in part)]
+    marks = [block.get(MARK) for block in blocks if isinstance(block, dict)]
     short = [mark for mark in marks if isinstance(mark, dict) and "ttl" not in mark]
     for mark in short:
         mark["ttl"] = ttl
     return bool(short)
-
-
-def _first_said(messages: Sequence[Any]) -> int:
-    """Return the place of the first message that is no instruction; 0 if all are."""
-    roles = (m.get("role") if isinstance(m, dict) else None for m in messages)
-    return next((n for n, role in enumerate(roles) if role not in ("system", "developer")), 0)
 
 
 def _same(
@@ -254,9 +255,9 @@ class Records:
             return None
         if not request.given:
             return None
-        ledger = Ledger(store_of(self._choices.store, job.tenant, self.settings))
-        request.rename(ledger)
-        past = ledger.read(request.beginnings)
+        store = store_of(self._choices.store, job.tenant, self.settings)
+        request.rename(store)
+        past = read_past(store, request.beginnings)
         return None if past.is_off else recorded(request, past, self.settings, job)
 
     def close(self) -> None:

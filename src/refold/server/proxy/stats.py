@@ -22,14 +22,6 @@ _EDGES: Final = (0.5, 1, 2, 5, 10, 15, 20, 30, 50, 75, 100, 150, 200, 300, 500, 
 """The upper edges of a histogram's buckets, in milliseconds."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Bill:
-    """What a request cost, and what it would have cost unfolded."""
-
-    before: float
-    after: float
-
-
 def cost_of(price: Price, usage: Usage) -> float:
     """Return what the input of a request costs; the output costs the same before and after.
 
@@ -43,32 +35,24 @@ def cost_of(price: Price, usage: Usage) -> float:
     ) / MILLION
 
 
-def bill(
+def cost_unfolded(
     price: Price, usage: Usage, *, saved_before: int, saved_now: int, known: int | None
-) -> Bill:
-    """Return what a request cost, and what it would have cost unfolded.
+) -> float:
+    """Return what a request with this *usage* would have cost unfolded.
 
     Tokens that earlier requests saved would have been read from the cache, if this one read from
     it; those that it saves itself would have been written to it, if it wrote. Folding the beginning
     anew invalidates the cache: *known* tokens would have been read from it otherwise.
     """
-    after = cost_of(price, usage)
-    whole = usage.prompt + saved_before + saved_now
+    fresh = "cache_written" if usage.cache_written else "uncached"
     if known is not None:
+        whole = usage.prompt + saved_before + saved_now
         read = min(known, whole)
-        would = usage._replace(cache_read=read, uncached=0, cache_written=whole - read)
-        if not usage.cache_written:
-            would = would._replace(cache_written=0, uncached=whole - read)
-        return Bill(before=cost_of(price, would), after=after)
-    would = usage
-    for saved, is_old in ((saved_before, True), (saved_now, False)):
-        if is_old and would.cache_read:
-            would = would._replace(cache_read=would.cache_read + saved)
-        elif would.cache_written:
-            would = would._replace(cache_written=would.cache_written + saved)
-        else:
-            would = would._replace(uncached=would.uncached + saved)
-    return Bill(before=cost_of(price, would), after=after)
+        return cost_of(price, Usage(**{"cache_read": read, fresh: whole - read}))
+    would = Counter(usage._asdict())
+    would["cache_read" if usage.cache_read else fresh] += saved_before
+    would[fresh] += saved_now
+    return cost_of(price, Usage(**would))
 
 
 class Histogram:
@@ -158,83 +142,74 @@ class Totals:
         return figures
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Exchange:
-    """One request that was answered."""
+def figures_of(
+    folded: Folded,
+    bytes_before: int,
+    usages: Sequence[Usage],
+    price: Price | None,
+    *,
+    last_prompt: int = 0,
+    idle_seconds: float = 0.0,
+) -> Totals:
+    """Return the figures of one request that was answered.
 
-    folded: Folded
-    bytes_before: int
-    bytes_after: int
-    usages: Sequence[Usage]
-    """What the provider has reported, of each round."""
-    price: Price | None
-    """`None` for a model that is not listed, and for those who pay no price by tokens."""
-    last_prompt: int = 0
-    """Tokens of the prompt before this one in the session; 0 if there is none."""
-    idle_seconds: float = 0.0
-    """How long ago that was."""
-
-    def figures(self) -> Totals:
-        """Return the figures of the request."""
-        folded, usages = self.folded, [usage for usage in self.usages if usage.prompt]
-        before, after, by_folds = folded.tokens_before, folded.tokens_after, folded.saved_by_folds
-        old = folded.saved_before
-        if usages:  # the provider's count is the one that is paid
-            after = usages[0].prompt
-            scale = after / folded.tokens_after if folded.tokens_after else 1.0
-            by_folds, old = round(scale * by_folds), round(scale * old)
-            before = round(scale * before) if before else after + old
-        by_folds = min(by_folds, before - after)
-        fetched = sum(usage.prompt for usage in usages[1:])
-        total = Totals(
-            answered=1,
-            metered=bool(usages),
-            folded=folded.body is not None,
-            bytes_before=self.bytes_before,
-            bytes_after=self.bytes_after,
-            tokens_before=before,
-            tokens_after=after + fetched,
-            shorter=before - after - by_folds,
-            by_folds=by_folds,
-            fetched=fetched,
-            untouched=folded.tokens_beside,
-            prompt_tokens=sum(usage.prompt for usage in usages),
-            output_tokens=sum(usage.output for usage in usages),
-            cache_read=sum(usage.cache_read for usage in usages),
-            cache_written=sum(usage.cache_written for usage in usages),
-            unpriced=self.price is None or not usages,
-            refolds=folded.is_refolded,
-        )
-        if not usages:
-            return total
-        first, price = usages[0], self.price
-        is_cold = bool(self.last_prompt and first.cache_written and not first.cache_read)
-        total.cold = is_cold and not folded.is_refolded
-        if folded.is_refolded:
-            total.rewritten = first.cache_written + first.uncached
-        if price is not None:
-            known = folded.tokens_known if folded.is_refolded and folded.why != "cold" else None
-            cost = bill(
-                price,
-                first,
-                saved_before=old,
-                saved_now=max(0, before - after - old),
-                known=known,
-            )
-            total.money_before = cost.before
-            total.money_after = sum(cost_of(price, usage) for usage in usages)
-            total.hour_saved = self._hour_saved(price, first, total.cold > 0)
+    *usages* are what the provider has reported, of each round. *price* is `None` for a model that
+    is not listed, and for those who pay no price by tokens. *last_prompt* are the tokens of the
+    prompt before this one in the session, so many seconds ago; 0 if there is none.
+    """
+    usages = [usage for usage in usages if usage.prompt]
+    before, after, by_folds = folded.tokens_before, folded.tokens_after, folded.saved_by_folds
+    stays_saved = folded.saved_before
+    if usages:  # the provider's count is the one that is paid
+        after = usages[0].prompt
+        scale = after / folded.tokens_after if folded.tokens_after else 1.0
+        by_folds, stays_saved = round(scale * by_folds), round(scale * stays_saved)
+        before = round(scale * before) if before else after + stays_saved
+    by_folds = min(by_folds, before - after)
+    fetched = sum(usage.prompt for usage in usages[1:])
+    total = Totals(
+        answered=1,
+        metered=bool(usages),
+        folded=folded.body is not None,
+        bytes_before=bytes_before,
+        bytes_after=bytes_before if folded.body is None else len(folded.body),
+        tokens_before=before,
+        tokens_after=after + fetched,
+        shorter=before - after - by_folds,
+        by_folds=by_folds,
+        fetched=fetched,
+        untouched=folded.tokens_beside,
+        prompt_tokens=sum(usage.prompt for usage in usages),
+        output_tokens=sum(usage.output for usage in usages),
+        cache_read=sum(usage.cache_read for usage in usages),
+        cache_written=sum(usage.cache_written for usage in usages),
+        unpriced=price is None or not usages,
+        refolds=folded.is_refolded,
+    )
+    if not usages:
         return total
-
-    def _hour_saved(self, price: Price, usage: Usage, is_cold: bool) -> float:
-        """Return what a cache of an hour would have saved; to write it costs twice the prompt."""
-        if not usage.cache_written or price.cache_written is None or price.cache_read is None:
-            return 0.0
-        is_remembered = is_cold and self.idle_seconds < _HOUR
-        kept = min(self.last_prompt, usage.cache_written) if is_remembered else 0
-        hour = kept * price.cache_read
-        hour += (usage.cache_written - kept) * _HOUR_PRICE * price.usd_per_million
-        return (usage.cache_written * price.cache_written - hour) / MILLION
+    first = usages[0]
+    is_cold = bool(last_prompt and first.cache_written and not first.cache_read)
+    total.cold = is_cold and not folded.is_refolded
+    if folded.is_refolded:
+        total.rewritten = first.cache_written + first.uncached
+    if price is not None:
+        total.money_before = cost_unfolded(
+            price,
+            first,
+            saved_before=stays_saved,
+            saved_now=max(0, before - after - stays_saved),
+            known=folded.tokens_known if folded.is_refolded and folded.why != "cold" else None,
+        )
+        total.money_after = sum(cost_of(price, usage) for usage in usages)
+        if first.cache_written and price.cache_written is not None and price.cache_read is not None:
+            # A cache of an hour would still have had the last prompt; to write it costs more.
+            kept = min(last_prompt, first.cache_written)
+            kept = kept if total.cold and idle_seconds < _HOUR else 0
+            hour = kept * price.cache_read
+            hour += (first.cache_written - kept) * _HOUR_PRICE * price.usd_per_million
+            total.hour_saved = (first.cache_written * price.cache_written - hour) / MILLION
+    return total
 
 
 @dataclass(slots=True)
@@ -263,14 +238,17 @@ class SessionStats:
 
     def explain(self) -> dict[str, Any]:
         """Return what was made of the last request, and why."""
-        names: tuple[str, ...] = ("tokens_before", "tokens_after", "bytes_before", "bytes_after")
-        names += ("shorter", "by_folds", "untouched", "cache_read", "cache_written")
-        last = {name: getattr(self.figures, name) for name in names}
-        last |= {"first_changed": self.last.first_changed, "thinking": self.last.thinking}
         about = {"session": self.name, "api": self.api, "model": self.model}
+        last = {name: getattr(self.figures, name) for name in _EXPLAINED}
+        last |= {"first_changed": self.last.first_changed, "thinking": self.last.thinking}
         return {**about, "why": say_why(self.last), "last": last, "requests": self.totals.requests}
 
 
+_EXPLAINED: Final = (
+    "tokens_before tokens_after bytes_before bytes_after shorter by_folds untouched cache_read "
+    "cache_written"
+).split()
+"""The figures of its last request that explain a session."""
 _REASONS: Final = {
     "cold": "the provider's cache had run out",
     "paid": "reading the long form had cost three times a fold",
@@ -346,9 +324,9 @@ class Stats:
 
     def metrics(self) -> str:
         """Return the figures in the text format of Prometheus."""
-        return "\n".join([*self._counters(), *self._histograms()]) + "\n"
+        return "\n".join(self._metrics()) + "\n"
 
-    def _counters(self) -> Iterator[str]:
+    def _metrics(self) -> Iterator[str]:
         for name, value in self.totals.to_dict().items():
             if name.endswith("_saved"):
                 continue
@@ -362,8 +340,6 @@ class Stats:
         yield "# TYPE refold_faults_total counter"
         for kind, count in sorted(self.faults.items()):
             yield f'refold_faults_total{{kind="{kind}"}} {count}'
-
-    def _histograms(self) -> Iterator[str]:
         for name, histogram in (("fold", self.folding), ("added", self.added)):
             yield f"# TYPE refold_{name}_seconds histogram"
             below = 0
@@ -379,38 +355,32 @@ def summarize(stats: Mapping[str, Any]) -> list[str]:
     """Say in four lines what the figures of a proxy, as `Stats.to_dict` has them, come to."""
     if not stats.get("requests"):
         return ["no request came through the proxy"]
-    before, after = stats["tokens_before"], stats["tokens_after"]
-    is_estimated = stats["metered"] < stats["answered"]
-    source = "estimated" if is_estimated else "as the provider counts"
-    share = _share(after, before)
-    said = f"{after:,} instead of {before:,} tokens of input ({share}, {source})"
-    money = stats["money"]
+    before, after, money = stats["tokens_before"], stats["tokens_after"], stats["money"]
     if money["before"]:
-        share = _share(money["after"], money["before"])
-        part = f", {stats['unpriced']:,} not priced" if stats["unpriced"] else ""
-        said = (
+        unpriced = f", {stats['unpriced']:,} not priced" if stats["unpriced"] else ""
+        bill = (
             f"${money['after']:.4f} instead of ${money['before']:.4f} for input "
-            f"({share}, list prices of {money['as_of']}{part})"
+            f"({_change(money['before'], money['after'])}, list prices of {money['as_of']}"
+            f"{unpriced})"
         )
-    requests = say_count(stats["requests"], "request")
-    lines = [f"{requests} · {say_count(stats['refolds'], 'fold')} · {said}"]
-    lines.append(
-        f"tokens: shorter results −{stats['shorter']:,} · folds −{stats['by_folds']:,} · written "
-        f"anew after folds {stats['rewritten']:,} · to fetch originals +{stats['fetched']:,}"
-    )
+    else:
+        source = "estimated" if stats["metered"] < stats["answered"] else "as the provider counts"
+        change = _change(before, after)
+        bill = f"{after:,} instead of {before:,} tokens of input ({change}, {source})"
     hour = stats["hour_saved"]
-    lines.append(
-        f"cold cache: {say_count(stats['cold'], 'request')}; caches of an hour (--ttl 1h) would "
-        f"have cost ${abs(hour):.4f} {'less' if hour > 0 else 'more'}"
-    )
     each = stats["untouched"] // max(1, stats["answered"])
-    lines.append(
+    return [
+        f"{say_count(stats['requests'], 'request')} · {say_count(stats['refolds'], 'fold')} · "
+        f"{bill}",
+        f"tokens: shorter results −{stats['shorter']:,} · folds −{stats['by_folds']:,} · written "
+        f"anew after folds {stats['rewritten']:,} · to fetch originals +{stats['fetched']:,}",
+        f"cold cache: {say_count(stats['cold'], 'request')}; caches of an hour (--ttl 1h) would "
+        f"have cost ${abs(hour):.4f} {'less' if hour > 0 else 'more'}",
         f"not touched: system prompt and tools, {each:,} tokens a request · late: "
-        f"{say_count(stats['late'], 'request')} · {say_count(stats['errors'], 'error')}"
-    )
-    return lines
+        f"{say_count(stats['late'], 'request')} · {say_count(stats['errors'], 'error')}",
+    ]
 
 
-def _share(after: float, before: float) -> str:
+def _change(before: float, after: float) -> str:
     """Say by how much *after* is less than *before*; it is more where folds did not pay."""
     return f"{after / before - 1:+.0%}".replace("-", "−") if before else "−0%"

@@ -12,7 +12,7 @@ APIS: Final[tuple[Api, ...]] = (anthropic.API, openai_chat.API, openai_responses
 
 def find_api(path: str) -> Api | None:
     """Return the API that a request to *path* is for; `None` if there is nothing to fold."""
-    return next((api for api in APIS if api.matches(path)), None)
+    return next((api for api in APIS if api.path.search(path)), None)
 
 
 def api_called(name: str) -> Api:

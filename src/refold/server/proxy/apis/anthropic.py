@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -16,7 +17,6 @@ from refold.server.proxy.apis.base import (
     drop_and_renumber,
 )
 
-_COUNT: Final = "/messages/count_tokens"
 _PARTIAL: Final = {
     "text_delta": "text",
     "thinking_delta": "thinking",
@@ -31,16 +31,12 @@ class _Anthropic(PiecewiseApi):
     name = "anthropic"
     provider = "anthropic"
     format = "anthropic"
+    path = re.compile(r"/messages(?:/count_tokens)?\Z")
+    counting = ("/count_tokens",)
     key = "messages"
     beside = ("system", "tools")
     style = "anthropic"
     wraps_results = True
-
-    def matches(self, path: str) -> bool:
-        return path.endswith(("/messages", _COUNT))
-
-    def is_counting(self, path: str) -> bool:
-        return path.endswith(_COUNT)
 
     def read_usage(self, data: Wire, known: Usage) -> Usage:
         """Read `usage` of an answer, of `message_start`, or of `message_delta`."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -66,8 +67,14 @@ class Api(ABC):
     provider: ClassVar[Provider]
     format: ClassVar[str]
     """The name of refold's format for its messages."""
+    path: ClassVar[re.Pattern[str]]
+    """Found in the paths of requests that are of this API, and have messages."""
+    counting: ClassVar[tuple[str, ...]] = ()
+    """How the paths of requests end that only count tokens."""
     key: ClassVar[str]
     """The key of the messages in a request."""
+    previous: ClassVar[str] = ""
+    """The key of the id of a stored answer that a request continues, if there are any."""
     beside: ClassVar[tuple[str, ...]]
     """The keys of all else in a request that is part of the prompt."""
     style: ClassVar[Style] = "openai"
@@ -80,10 +87,6 @@ class Api(ABC):
     wraps_results: ClassVar[bool] = False
     """Whether the results of all calls go into one user message."""
 
-    @abstractmethod
-    def matches(self, path: str) -> bool:
-        """Return whether requests to *path* are of this API, and have messages."""
-
     def model_of(self, body: Wire, path: str) -> str | None:
         """Return the name of the model in a request."""
         del path
@@ -92,18 +95,7 @@ class Api(ABC):
 
     def is_counting(self, path: str) -> bool:
         """Return whether a request only counts tokens."""
-        del path
-        return False
-
-    def previous_id(self, body: Wire) -> str:
-        """Return the id of the stored answer that a request continues, if any."""
-        del body
-        return ""
-
-    def with_previous_id(self, body: Wire, name: str) -> Wire:
-        """Return the request as one that continues another stored answer."""
-        del name
-        return body
+        return path.endswith(self.counting)
 
     def has_tools(self, body: Wire) -> bool:
         """Return whether the client offers tools, so that the retrieval tool can join them."""

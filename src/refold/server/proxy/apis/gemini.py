@@ -17,10 +17,6 @@ from refold.server.proxy.apis.base import (
 )
 from refold.tools.retrieve import retrieve_tool
 
-_PATH: Final = re.compile(
-    r"/models/([^/:]+):(generateContent|streamGenerateContent|countTokens)", re.ASCII
-)
-
 
 class _Gemini(PiecewiseApi):
     """The Gemini API; Vertex AI has the same paths and shapes."""
@@ -28,22 +24,18 @@ class _Gemini(PiecewiseApi):
     name = "gemini"
     provider = "gemini"
     format = "gemini"
+    path = re.compile(r"/models/([^/:]+):(?:generateContent|streamGenerateContent|countTokens)\Z")
+    counting = (":countTokens",)
     key = "contents"
     answer_role = "model"
     pieces = "parts"
     wraps_results = True
     beside = ("systemInstruction", "system_instruction", "tools")
 
-    def matches(self, path: str) -> bool:
-        return path.endswith(("Content", "countTokens")) and _PATH.search(path) is not None
-
     def model_of(self, body: Wire, path: str) -> str | None:
         del body
-        found = _PATH.search(path)
+        found = self.path.search(path)
         return found[1] if found else None
-
-    def is_counting(self, path: str) -> bool:
-        return path.endswith(":countTokens")
 
     def has_tools(self, body: Wire) -> bool:
         """Return whether there are functions; they cannot be mixed with other kinds of tools."""

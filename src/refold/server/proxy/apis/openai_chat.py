@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -22,12 +23,10 @@ class _OpenAIChat(Api):
     name = "openai-chat"
     provider = "openai"
     format = "openai-chat"
+    path = re.compile(r"/chat/completions\Z")
     key = "messages"
     pieces_type = str
     beside = ("tools", "functions", "response_format")
-
-    def matches(self, path: str) -> bool:
-        return path.endswith("/chat/completions")
 
     def has_tools(self, body: Wire) -> bool:
         """Return whether there are tools, and only one answer is asked for."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -16,7 +17,6 @@ from refold.server.proxy.apis.base import (
     read_openai_usage,
 )
 
-_PREVIOUS: Final = "previous_response_id"
 _STARTS: Final = ("response.created", "response.in_progress", "response.queued")
 _CLIENT_CALLS: Final = ("function_call", "custom_tool_call", "local_shell_call", "shell_call")
 
@@ -27,18 +27,11 @@ class _OpenAIResponses(PiecewiseApi):
     name = "openai-responses"
     provider = "openai"
     format = "openai-responses"
+    path = re.compile(r"/responses\Z")
     key = "input"
+    previous = "previous_response_id"
     beside = ("instructions", "tools")
     style = "openai_responses"
-
-    def matches(self, path: str) -> bool:
-        return path.endswith("/responses")
-
-    def previous_id(self, body: Wire) -> str:
-        return str(body.get(_PREVIOUS) or "")
-
-    def with_previous_id(self, body: Wire, name: str) -> Wire:
-        return {**body, _PREVIOUS: name}
 
     def response_id(self, data: Wire) -> str:
         response = data.get("response")

@@ -72,26 +72,22 @@ class Answer:
 
     async def whole(self, response: aiohttp.ClientResponse) -> bytes:
         """Return an answer that comes in one piece; byte for byte if no original was asked for."""
-        content = await self._read(response)
         shown: list[Any] = []
-        while _TOOL_NAME in content and (answer := read_object(content)) is not None:
+        while True:
+            meter = self._meter(response)
+            async with response:
+                content = await response.read()
+            meter.feed(content)
+            answer = read_object(content) if shown or _TOOL_NAME in content else None
+            if answer is None:
+                return content
             turn = self._api.read_answer(answer)
-            if not turn.calls:
-                break
-            following = await self._go_on(turn, len(turn.shown))
+            following = await self._go_on(turn, len(turn.shown)) if turn.calls else None
             if following is None:
-                return json.dumps(self._api.join(shown, answer)).encode()
+                is_same = not turn.calls and not shown
+                return content if is_same else json.dumps(self._api.join(shown, answer)).encode()
             shown += turn.shown
-            content = await self._read(following)
-        answer = read_object(content) if shown else None
-        return content if answer is None else json.dumps(self._api.join(shown, answer)).encode()
-
-    async def _read(self, response: aiohttp.ClientResponse) -> bytes:
-        meter = self._meter(response)
-        async with response:
-            content = await response.read()
-        meter.feed(content)
-        return content
+            response = following
 
     async def stream(self, response: aiohttp.ClientResponse) -> AsyncIterator[bytes]:
         """Yield an answer as it comes, without what belongs to retrieval calls."""
@@ -107,30 +103,71 @@ class Answer:
             yield last
 
     async def _stream(self, response: aiohttp.ClientResponse) -> AsyncIterator[bytes]:
-        """Yield an answer of any number of rounds."""
+        """Yield an answer of any number of rounds.
+
+        Events are passed on until a retrieval call begins, and held back from there on.
+        """
         shown: list[Any] = []
         following: aiohttp.ClientResponse | None = response
         while following is not None:
-            meter = self._meter(following)
-            this = _Streamed(self._api, meter, shown, self.names[0] if self.rounds else None)
+            splitter, passed, held = EventSplitter(), list[bytes](), list[bytes]()
+            meter, name = self._meter(following), ""
             async with following:
                 async for chunk in following.content.iter_any():
-                    for piece in this.take(chunk):
-                        yield piece
-            following = None
-            if this.name:
-                self.names = self.names[0] or this.name, this.name
-            if this.held:
-                turn = self._api.read_stream(read_events([*this.passed, *this.held]))
-                seen = self._api.read_stream(read_events(this.passed)).shown
-                if turn.calls:
-                    following = await self._go_on(turn, len(seen))
-                if following is None:
-                    for piece in this.release():
-                        yield piece
-                shown += seen
-            elif rest := this.rest():
-                yield rest
+                    meter.feed(chunk)
+                    for event in splitter.feed(chunk):
+                        if held or self._is_retrieval(event):
+                            held.append(event)
+                            continue
+                        passed.append(event)
+                        # Of the first round, only the first event is read: it has the id.
+                        data = read_event(event) if self.rounds or len(passed) == 1 else None
+                        name = name or (self._api.response_id(data) if data else "")
+                        pieces = self._shifted([data], shown) if self.rounds and data else [event]
+                        for piece in pieces:
+                            yield piece
+            self.names = self.names[0] or name, name or self.names[1]
+            following, rest = None, [splitter.close()]
+            if held:
+                following, rest = await self._fetch(passed, held, shown)
+            for piece in rest:
+                if piece:
+                    yield piece
+
+    async def _fetch(
+        self, passed: Sequence[bytes], held: Sequence[bytes], shown: list[Any]
+    ) -> tuple[aiohttp.ClientResponse | None, list[bytes]]:
+        """Answer the calls in the events that were *held* back; return the next round.
+
+        If there is none, return what the client gets of these events. What was *shown* grows.
+        """
+        before = read_events(passed)
+        events = [*before, *read_events(held)]
+        turn, seen = self._api.read_stream(events), self._api.read_stream(before).shown
+        following = await self._go_on(turn, len(seen)) if turn.calls else None
+        released: list[bytes] = []
+        if following is None:
+            kept = self._api.without_retrievals(events)[len(before) :]
+            released = self._shifted(kept, shown)
+            released += (event for event in held if read_event(event) is None)
+        shown += seen
+        return following, released
+
+    def _is_retrieval(self, event: bytes) -> bool:
+        if _TOOL_NAME not in event:
+            return False
+        data = read_event(event)
+        return data is not None and self._api.starts_retrieval(data)
+
+    def _shifted(self, events: Sequence[Wire], shown: Sequence[Any]) -> list[bytes]:
+        """Return *events* as those of the one answer that the client sees."""
+        shifted = [
+            self._api.shift(event, shown, self.names[0]) if self.rounds else event
+            for event in events
+        ]
+        return [
+            write_event(event, str(event.get("type", ""))) for event in shifted if event is not None
+        ]
 
     def _meter(self, response: aiohttp.ClientResponse) -> Meter:
         meter = Meter(self._api, response.headers)
@@ -159,65 +196,6 @@ class Answer:
         self._body = body
         self.rounds.append(Round(shown, wires))
         return response
-
-
-class _Streamed:
-    """The events of one round: passed on until a retrieval call begins, held back from there on."""
-
-    def __init__(self, api: Api, meter: Meter, shown: Sequence[Any], known: str | None) -> None:
-        """*known* is the client's id of the answer; `None` in the first round."""
-        self._api = api
-        self._meter = meter
-        self._shown = list(shown)
-        self._known = known
-        self.name = ""
-        """The provider's id of this round."""
-        self._splitter = EventSplitter()
-        self.passed: list[bytes] = []
-        self.held: list[bytes] = []
-
-    def take(self, chunk: bytes) -> list[bytes]:
-        """Return the events of *chunk* that can be passed on now."""
-        pieces: list[bytes] = []
-        for event in self._splitter.feed(chunk):
-            self._meter.see(event)
-            if self.held or self._is_retrieval(event):
-                self.held.append(event)
-                continue
-            self.passed.append(event)
-            pieces += self._pass_on(event)
-        return pieces
-
-    def rest(self) -> bytes:
-        """Return the rest of a stream that was cut off or is malformed."""
-        return self._splitter.close()
-
-    def release(self) -> list[bytes]:
-        """Return what was held back, without retrieval calls."""
-        events = read_events([*self.passed, *self.held])
-        kept = self._api.without_retrievals(events)[len(read_events(self.passed)) :]
-        pieces = [piece for event in kept for piece in self._renumber(event)]
-        return [*pieces, *(event for event in self.held if read_event(event) is None)]
-
-    def _is_retrieval(self, event: bytes) -> bool:
-        if _TOOL_NAME not in event:
-            return False
-        data = read_event(event)
-        return data is not None and self._api.starts_retrieval(data)
-
-    def _pass_on(self, event: bytes) -> list[bytes]:
-        if self._known is None and len(self.passed) > 1:
-            return [event]  # only the first event has the id
-        data = read_event(event)
-        if data is not None:
-            self.name = self.name or self._api.response_id(data)
-        return [event] if self._known is None or data is None else self._renumber(data)
-
-    def _renumber(self, data: Wire) -> list[bytes]:
-        shifted: Wire | None = data
-        if self._known is not None:
-            shifted = self._api.shift(data, self._shown, self._known)
-        return [] if shifted is None else [write_event(shifted, str(shifted.get("type", "")))]
 
 
 class EventSplitter:
@@ -304,11 +282,6 @@ class Meter:
             self._is_readable = self._is_stream and not self._is_packed
             self._rest.clear()
 
-    def see(self, event: bytes) -> None:
-        """Read an event that was split off elsewhere."""
-        if len(event) <= MAX_READ_BYTES and _SAYS_USAGE.search(event):
-            self._update(read_event(event))
-
     async def close(self) -> Usage:
         """Return what is known at the end; what is packed is unpacked beside the event loop."""
         if self._is_packed:
@@ -349,7 +322,9 @@ class Meter:
         # The first says what was read, the last what was written; those between say no more.
         places = [match.start() for match in _SAYS_USAGE.finditer(lines)]
         for place in dict.fromkeys(places[:1] + places[-1:]):
-            self.see(lines[lines.rfind(b"\n", 0, place) + 1 : lines.find(b"\n", place)])
+            line = lines[lines.rfind(b"\n", 0, place) + 1 : lines.find(b"\n", place)]
+            if len(line) <= MAX_READ_BYTES:
+                self._update(read_event(line))
 
     def _end(self) -> None:
         """Read what is left at the end: the last line of a stream, or the whole answer."""

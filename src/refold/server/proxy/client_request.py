@@ -28,7 +28,7 @@ from refold.server.proxy.headers import (
 from refold.server.proxy.request import Folded, Job, Records
 from refold.server.proxy.settings import Settings
 from refold.server.proxy.stats import Stats, Totals, figures_of
-from refold.server.proxy.workers import NO_ANSWER, STORE_SECONDS, Operation, Workers
+from refold.server.proxy.workers import NO_ANSWER, STORE_SECONDS, Workers
 
 _SPARE: Final = 0.15
 """The share of its time that a worker leaves for writing the request and for the way back."""
@@ -204,13 +204,11 @@ class ClientRequest:
         self._stats.totals.add(figures)
         self._session.totals.add(figures)
 
-    async def _enter(self, operation: Operation, *given: object) -> None:
+    async def _enter(self, operation: str, *given: object) -> None:
         try:
             await self._call(operation, *given)
         except NO_ANSWER:
             self._stats.fault("not entered")
 
-    async def _call(
-        self, operation: Operation, *given: object, seconds: float = STORE_SECONDS
-    ) -> Any:
+    async def _call(self, operation: str, *given: object, seconds: float = STORE_SECONDS) -> Any:
         return await self._workers.call(self._worker_key, operation, *given, seconds=seconds)

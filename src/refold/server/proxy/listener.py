@@ -13,6 +13,9 @@ from typing import Any, Final
 
 from aiohttp import web
 
+from refold.server.proxy.settings import Settings
+from refold.server.proxy.stats import Stats
+
 _log: Final = logging.getLogger("refold.serve")
 
 
@@ -57,6 +60,23 @@ class _Connection(web.RequestHandler):
 
     def log_debug(self, *_args: Any, **_named: Any) -> None:
         """Log nothing."""
+
+
+async def read_body(request: web.BaseRequest, settings: Settings, stats: Stats) -> bytes:
+    """Return the body of a request; 413 if it is too large, 408 if it takes too long."""
+    limit = settings.max_body_mb << 20
+    body = bytearray()
+    try:
+        async with asyncio.timeout(settings.client_seconds):
+            async for chunk in request.content.iter_any():
+                body += chunk
+                if len(body) > limit:
+                    stats.fault("body too large")
+                    raise web.HTTPRequestEntityTooLarge(limit, len(body))
+    except TimeoutError:
+        stats.fault("client too slow")
+        raise web.HTTPRequestTimeout from None
+    return bytes(body)
 
 
 def error_answer(status: int, message: str) -> web.Response:

@@ -13,12 +13,12 @@ import aiohttp
 from aiohttp import web
 from yarl import URL
 
-from refold.errors import ConfigError
+from refold.errors import ConfigError, JobError
 from refold.server.proxy.answering import Answer, Meter
 from refold.server.proxy.apis import find_api
 from refold.server.proxy.client_request import ClientRequest, Shared
 from refold.server.proxy.headers import admit, for_client, for_upstream
-from refold.server.proxy.listener import Listener, error_answer
+from refold.server.proxy.listener import Listener, error_answer, read_body
 from refold.server.proxy.own_routes import OwnRoutes
 from refold.server.proxy.request import Records
 from refold.server.proxy.settings import Settings
@@ -98,6 +98,9 @@ class Proxy:
             return answer
         except web.HTTPException as refusal:
             return error_answer(refusal.status, refusal.reason)
+        except JobError as error:
+            self.stats.fault("worker failed")
+            return error_answer(503, str(error))
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             self.stats.fault("client gone" if _is_gone(request) else "upstream unreachable")
             kind = type(error).__name__  # its words may quote the address, with a key in it
@@ -123,7 +126,7 @@ class Proxy:
         length = request.content_length
         body: AsyncIterator[bytes] | bytes | None = None
         if length is not None and length <= _SMALL_BYTES:
-            body = await self._own.read(request) or None
+            body = await read_body(request, self.settings, self.stats) or None
         elif request.body_exists:
             body = self._stream_body(request)
             if length is not None:
@@ -140,7 +143,7 @@ class Proxy:
 
     async def _serve(self, request: ClientRequest) -> web.StreamResponse:
         """Fold a request, send it, and relay the answer."""
-        body = await self._own.read(request.request)
+        body = await read_body(request.request, self.settings, self.stats)
         started = time.perf_counter()
         sent = await request.fold(body, self.settings.fold_ms / 1000) or body
         self.stats.added.add(time.perf_counter() - started)

@@ -17,25 +17,11 @@ import time
 from asyncio.subprocess import PIPE, Process
 from contextlib import suppress
 from itertools import count
-from typing import Any, BinaryIO, Final, Literal
+from typing import Any, BinaryIO, Final
 from zlib import crc32
 
 from refold.errors import JobError, WorkerLostError, describe_kind
 from refold.server.proxy.settings import Settings
-
-Operation = Literal[
-    "fold",
-    "retrieve",
-    "enter_rounds",
-    "take_back",
-    "turn_off",
-    "snapshot",
-    "compress",
-    "original",
-    "reload",
-    "ping",
-]
-"""What a worker can do: the methods of its `Folder`, and to answer at all."""
 
 STORE_SECONDS: Final = 10.0
 """Timeout of a worker for reading or writing the store."""
@@ -60,22 +46,14 @@ class _Worker:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
-        self._process: Process | None = None
-        self._pending: dict[int, tuple[asyncio.Future[Any], float]] = {}
-        self._numbers = count()
-        self._reading: asyncio.Task[None] | None = None
+        self.process: Process | None = None
+        self.pending: dict[int, tuple[asyncio.Future[Any], float]] = {}
+        """By number, the answers that are awaited, and since when."""
         self.starts = 0
-
-    @property
-    def pid(self) -> int | None:
-        return None if self._process is None else self._process.pid
-
-    @property
-    def waiting(self) -> int:
-        return len(self._pending)
+        self._numbers = count()
 
     async def start(self) -> None:
-        self._process = await asyncio.create_subprocess_exec(
+        self.process = await asyncio.create_subprocess_exec(
             sys.executable,
             "-m",
             "refold.server.proxy.workers",
@@ -85,19 +63,22 @@ class _Worker:
             start_new_session=True,  # an interrupt at the terminal is for the proxy, which ends us
         )
         self.starts += 1
-        self._write(self.settings)
-        self._reading = asyncio.create_task(self._read(self._process))
+        self._write(self.process, self.settings)
+        self._reading = asyncio.create_task(self._read(self.process))
 
-    async def call(self, operation: Operation, given: tuple[object, ...], seconds: float) -> Any:
+    async def call(self, operation: str, given: tuple[object, ...], seconds: float) -> Any:
         """Return what the worker answers; `TimeoutError` if it takes longer than *seconds*."""
-        if self._process is None:
+        process = self.process
+        if process is None:
             raise WorkerLostError
         loop = asyncio.get_running_loop()
-        self._end_if_stuck(loop.time())
-        number = next(self._numbers)
-        future: asyncio.Future[Any] = loop.create_future()
-        self._pending[number] = future, loop.time()
-        self._write((number, operation, given))
+        _, oldest = next(iter(self.pending.values()), (None, loop.time()))
+        if loop.time() - oldest > _STUCK_SECONDS:
+            with suppress(ProcessLookupError):
+                process.kill()
+        number, future = next(self._numbers), loop.create_future()
+        self.pending[number] = future, loop.time()
+        self._write(process, (number, operation, given))
         async with asyncio.timeout(seconds):
             answer = await future
         if isinstance(answer, JobError):
@@ -106,7 +87,7 @@ class _Worker:
 
     async def close(self) -> None:
         """Let the process finish its jobs; kill it if that takes too long."""
-        process, self._process = self._process, None
+        process, self.process = self.process, None
         if process is None:
             return
         assert process.stdin is not None
@@ -116,22 +97,14 @@ class _Worker:
                 await process.wait()
         except TimeoutError:
             process.kill()
-        if self._reading is not None:
-            await self._reading
+        await self._reading
         with suppress(ConnectionError):
             await process.stdin.wait_closed()
 
-    def _write(self, value: object) -> None:
-        assert self._process is not None
-        assert self._process.stdin is not None
+    def _write(self, process: Process, value: object) -> None:
+        assert process.stdin is not None
         with suppress(ConnectionError, RuntimeError):  # `_read` notices that it has ended
-            self._process.stdin.write(_make_frame(value))
-
-    def _end_if_stuck(self, now: float) -> None:
-        oldest = next(iter(self._pending.values()), None)
-        if oldest is not None and now - oldest[1] > _STUCK_SECONDS and self._process is not None:
-            with suppress(ProcessLookupError):
-                self._process.kill()
+            process.stdin.write(_make_frame(value))
 
     async def _read(self, process: Process) -> None:
         stream = process.stdout
@@ -140,17 +113,17 @@ class _Worker:
             while True:
                 (size,) = _LENGTH.unpack(await stream.readexactly(_LENGTH.size))
                 number, answer = pickle.loads(await stream.readexactly(size))
-                future, _ = self._pending.pop(number)
+                future, _ = self.pending.pop(number)
                 if not future.done():
                     future.set_result(answer)
         await process.wait()
-        for future, _ in self._pending.values():
+        for future, _ in self.pending.values():
             if not future.done():
                 future.set_exception(WorkerLostError())
-        self._pending.clear()
-        if self._process is process:  # not closed meanwhile
+        self.pending.clear()
+        if self.process is process:  # not closed meanwhile
             _log.error("a worker ended with code %s; another one is started", process.returncode)
-            self._process = None
+            self.process = None
             await self.start()
 
 
@@ -166,8 +139,11 @@ class Workers:
         calls = (worker.call("ping", (), 2 * _STUCK_SECONDS) for worker in self._workers)
         await asyncio.gather(*calls)
 
-    async def call(self, key: str, operation: Operation, *given: object, seconds: float) -> Any:
-        """Return what the worker for *key* answers; raise one of `NO_ANSWER` if it does not."""
+    async def call(self, key: str, operation: str, *given: object, seconds: float) -> Any:
+        """Return what the worker for *key* answers; raise one of `NO_ANSWER` if it does not.
+
+        An *operation* is a method of its `Folder`, or `ping`, to answer at all.
+        """
         worker = self._workers[crc32(key.encode()) % len(self._workers)]
         return await worker.call(operation, given, seconds)
 
@@ -185,12 +161,12 @@ class Workers:
     @property
     def pids(self) -> list[int]:
         """The processes that are running."""
-        return [worker.pid for worker in self._workers if worker.pid is not None]
+        return [worker.process.pid for worker in self._workers if worker.process is not None]
 
     @property
     def waiting(self) -> int:
         """How many jobs have no answer yet."""
-        return sum(worker.waiting for worker in self._workers)
+        return sum(len(worker.pending) for worker in self._workers)
 
     @property
     def restarts(self) -> int:
@@ -229,7 +205,7 @@ async def _work(source: BinaryIO, target: BinaryIO) -> None:
             frame = _read_frame(source)
             loop.call_soon_threadsafe(jobs.put_nowait, frame)
 
-    async def do(number: int, operation: Operation, given: tuple[Any, ...]) -> None:
+    async def do(number: int, operation: str, given: tuple[Any, ...]) -> None:
         answer: object
         try:
             answer = None if operation == "ping" else getattr(folder, operation)(*given)
@@ -246,13 +222,8 @@ async def _work(source: BinaryIO, target: BinaryIO) -> None:
             running.create_task(do(*frame))
 
 
-def main() -> None:
-    """Run the inner end."""
-    source, target = sys.stdin.buffer, sys.stdout.buffer
+if __name__ == "__main__":
+    reading, writing = sys.stdin.buffer, sys.stdout.buffer
     sys.stdout = sys.stderr  # whatever is printed must not end up among the answers
     sys.setswitchinterval(_SWITCH_SECONDS)
-    asyncio.run(_work(source, target))
-
-
-if __name__ == "__main__":
-    main()
+    asyncio.run(_work(reading, writing))

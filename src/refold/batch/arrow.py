@@ -58,12 +58,10 @@ def fold_batch(
         return record
 
     folded = fold_rows(batch, column, change)
-    if errors == "raise":
-        return folded
-    with_errors: Rows = folded.append_column(
-        "error", need("pyarrow", "batch").array(failures, "string")
-    )
-    return with_errors
+    if errors == "keep":
+        reasons = need("pyarrow", "batch").array(failures, "string")
+        folded = folded.append_column("error", reasons)
+    return folded
 
 
 def unfold_batch(batch: Rows, *, column: str = COLUMN, store: Store | None = None) -> Rows:
@@ -76,13 +74,13 @@ def unfold_batch(batch: Rows, *, column: str = COLUMN, store: Store | None = Non
 def fold_rows(batch: Rows, column: str, change: Change) -> Rows:
     """Replace each text by the result of *change*; leave out rows where it is `None`."""
     pa = need("pyarrow", "batch")
-    place = find_column(batch.schema, column)
+    place = _find_column(batch.schema, column)
     taken = {*ADDED, "error"} & set(batch.schema.names)
     if taken:
         raise ConfigError(
             f"there is a column {min(taken)!r} already: rename it, or unfold it first"
         )
-    field = folded_field(batch.schema.field(place))
+    field = _folded_field(batch.schema.field(place))
     records = [change(row, text) for row, text in enumerate(_texts(batch.column(place)))]
     done = [record for record in records if record is not None]
     kept = _filter(batch, [record is not None for record in records])
@@ -95,7 +93,7 @@ def fold_rows(batch: Rows, column: str, change: Change) -> Rows:
 
 def unfold_rows(batch: Rows, column: str, change: Callable[[int, str, str], str | None]) -> Rows:
     """Replace each folded text by the result of *change*, and drop the added columns."""
-    place = find_column(batch.schema, column)
+    place = _find_column(batch.schema, column)
     if "originals" not in batch.schema.names:
         raise ConfigError("no folded batch: it has no column 'originals'")
     texts = batch.column(place).to_pylist()
@@ -104,7 +102,7 @@ def unfold_rows(batch: Rows, column: str, change: Callable[[int, str, str], str 
         if note is not None:  # else `fold_batch` could not read the row and kept it
             texts[row] = change(row, texts[row], note)
             is_kept[row] = texts[row] is not None
-    field = unfolded_field(batch.schema.field(place))
+    field = un_folded_field(batch.schema.field(place))
     done = [text for text, is_one in zip(texts, is_kept, strict=True) if is_one]
     kept = _filter(batch, is_kept).set_column(place, field, _values(done, field.type))
     added = [name for name in (*ADDED, "error") if name in kept.schema.names]
@@ -120,21 +118,7 @@ def _filter(batch: Rows, is_kept: Sequence[bool]) -> Rows:
     return kept
 
 
-def fold_schema(schema: pa.Schema, column: str) -> pa.Schema:
-    """Return the schema that `fold_rows` gives."""
-    return fold_rows(_no_rows(schema), column, lambda *_: None).schema
-
-
-def unfold_schema(schema: pa.Schema, column: str) -> pa.Schema:
-    """Return the schema that `unfold_rows` gives."""
-    return unfold_rows(_no_rows(schema), column, lambda *_: None).schema
-
-
-def _no_rows(schema: pa.Schema) -> pa.RecordBatch:
-    return need("pyarrow", "batch").RecordBatch.from_pylist([], schema)
-
-
-def find_column(schema: pa.Schema, column: str) -> int:
+def _find_column(schema: pa.Schema, column: str) -> int:
     """Return the index of *column*; raise `ConfigError` unless there is exactly one."""
     if schema.names.count(column) != 1:
         got = ", ".join(map(repr, schema.names)) or "none"
@@ -145,7 +129,7 @@ def find_column(schema: pa.Schema, column: str) -> int:
     return int(schema.get_field_index(column))
 
 
-def folded_field(field: pa.Field) -> pa.Field:
+def _folded_field(field: pa.Field) -> pa.Field:
     """Return the field for folded texts; for structs, its metadata has the original type."""
     pa = need("pyarrow", "batch")
     if _is_text(field.type):
@@ -158,8 +142,8 @@ def folded_field(field: pa.Field) -> pa.Field:
     return pa.field(field.name, pa.string(), metadata={_TYPE_KEY: note})
 
 
-def unfolded_field(field: pa.Field) -> pa.Field:
-    """Undo `folded_field`."""
+def un_folded_field(field: pa.Field) -> pa.Field:
+    """Undo `_folded_field`."""
     pa = need("pyarrow", "batch")
     note = (field.metadata or {}).get(_TYPE_KEY)
     if note is None:

@@ -12,11 +12,9 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from multiprocessing.connection import Connection, wait
-from multiprocessing.context import SpawnProcess
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NamedTuple
 
 from refold.batch.job import Job, Report, Shard, report_of
 from refold.batch.shards import do_shard
@@ -61,27 +59,30 @@ def _run_local(job: Job, shards: Sequence[Shard], workers: int | None) -> Iterat
     if count <= 1:
         yield from (do_shard(job, shard) for shard in shards)
         return
-    waiting = deque(map(_Task, shards))
+    waiting = deque(_Task(shard) for shard in shards)
     idle: list[_Worker] = []
     busy: dict[Connection, _Worker] = {}
     try:
         while waiting or busy:
             while waiting and len(busy) < count:
-                worker = idle.pop() if idle else _start(job)
+                worker = idle.pop() if idle else _Worker(job)
                 busy[worker.connection] = worker
                 worker.give(waiting.popleft())
             for connection in wait(list(busy)):
                 assert isinstance(connection, Connection), "only worker connections are waited for"
                 worker = busy[connection]
                 try:
-                    report = worker.take()
+                    answer = connection.recv()
                 except (EOFError, OSError):
-                    waiting.append(worker.again())
+                    waiting.append(worker.lost_task())
                     busy.pop(connection).stop()
                     continue
-                if report is not None:
+                if isinstance(answer, RefoldError):
+                    raise answer
+                worker.has_started = True
+                if answer is not None:
                     idle.append(busy.pop(connection))
-                    yield report
+                    yield answer
     finally:
         for worker in (*idle, *busy.values()):
             worker.stop()
@@ -94,8 +95,7 @@ def _count_cores() -> int:
     return os.cpu_count() or 1
 
 
-@dataclass(slots=True)
-class _Task:
+class _Task(NamedTuple):
     """A shard, and what became of the workers on it so far."""
 
     shard: Shard
@@ -103,74 +103,53 @@ class _Task:
     trouble: str = ""
 
 
-@dataclass(slots=True)
 class _Worker:
     """A process that works on one shard at a time."""
 
-    process: SpawnProcess
-    connection: Connection
-    task: _Task | None = None
-    is_ready: bool = False
+    def __init__(self, job: Job) -> None:
+        # Not forked: locks held by other threads of the caller would stay locked in the child.
+        context = multiprocessing.get_context("spawn")
+        self.connection, theirs = context.Pipe()
+        self._process = context.Process(target=_serve, args=(theirs, job), daemon=True)
+        self._process.start()
+        theirs.close()
+        self.has_started = False
 
     def give(self, task: _Task) -> None:
-        """Send the next shard to the process."""
-        self.task = task
-        with suppress(OSError):  # it is gone, as `take` will find
+        """Let the process work on the shard of *task*."""
+        self._task = task
+        with suppress(OSError):  # a process that is gone is noticed when it is waited for
             self.connection.send((task.shard, task.trouble))
 
-    def take(self) -> Report | None:
-        """Return the report on the shard, or raise the error of the process.
-
-        It is none where the process has only started; `EOFError` or `OSError` if it is gone.
-        """
-        answer: Report | RefoldError | None = self.connection.recv()
-        if isinstance(answer, RefoldError):
-            raise answer
-        self.is_ready = True
-        return answer
-
-    def again(self) -> _Task:
+    def lost_task(self) -> _Task:
         """Return the task of a process that is gone, to be tried again or set aside.
 
         Raises `BatchError` if the process could not even start or set a part aside.
         """
-        self.process.join()
-        code, task = self.process.exitcode or 0, self.task
-        if not self.is_ready and code > 0:
+        self._process.join()
+        code, (shard, losses, trouble) = self._process.exitcode or 0, self._task
+        if not self.has_started and code > 0:
             raise BatchError(f"no worker could start (exit code {code}): {GUARD}")
-        assert task is not None, "only workers with a task are waited for"
         why = f"killed by signal {-code}" if code < 0 else f"exit code {code}"
-        reason = f"a worker on {task.shard.part} is gone ({why}; it may have run out of memory)"
-        if task.trouble:
+        reason = f"a worker on {shard.part} is gone ({why}; it may have run out of memory)"
+        if trouble:
             raise BatchError(f"{reason}: run the same command again to go on")
-        losses = task.losses + 1
-        trouble = f"{reason}, the last of {losses}" if losses == _TRIES else ""
-        return _Task(task.shard, losses, trouble)
+        is_last = losses + 1 == _TRIES
+        return _Task(shard, losses + 1, f"{reason}, the last of {_TRIES}" if is_last else "")
 
     def stop(self) -> None:
         """End the process; an unfinished part is never visible."""
         # The connection comes last, or a worker that still answers would report a broken pipe.
-        self.process.terminate()
-        self.process.join()
-        self.process.close()
+        self._process.terminate()
+        self._process.join()
+        self._process.close()
         self.connection.close()
 
 
-def _start(job: Job) -> _Worker:
-    # Not forked: locks held by other threads of the caller would stay locked in the child.
-    context = multiprocessing.get_context("spawn")
-    ours, theirs = context.Pipe()
-    process = context.Process(target=_serve, args=(theirs, job), daemon=True)
-    process.start()
-    theirs.close()
-    return _Worker(process, ours)
-
-
-def _serve(connection: Any, job: Job) -> None:
+def _serve(connection: Connection, job: Job) -> None:
     """Process shards as they arrive; runs in a worker."""
-    signal.signal(
-        signal.SIGINT, signal.SIG_IGN
-    )  # the parent handles the interrupt and ends the workers
+    # The parent handles the interrupt and ends the workers.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
     connection.send(None)  # it has started
     while True:
@@ -178,8 +157,9 @@ def _serve(connection: Any, job: Job) -> None:
             shard, trouble = connection.recv()
         except EOFError:
             return
+        answer: Report | RefoldError
         try:
-            answer: Report | RefoldError = do_shard(job, shard, trouble)
+            answer = do_shard(job, shard, trouble)
         except RefoldError as error:
             answer = error
         except Exception as error:  # noqa: BLE001 - the parent must know of any error

@@ -13,11 +13,10 @@ from pathlib import Path
 from typing import IO, Any, BinaryIO, Final
 
 from refold.batch.job import Shard
-from refold.batch.record import FoldedRecord, parse_json, unfold_record
+from refold.batch.record import ONE_LINE, FoldedRecord, parse_json, unfold_record
 from refold.batch.work import Work
 from refold.checks import need
 from refold.errors import MessageError, RecordError
-from refold.messages.json_style import Style
 from refold.stores.codec import pack, unpack
 
 REFOLD_KEY: Final = "refold"
@@ -30,7 +29,6 @@ MB/s or more is little compared with folding at 2 or 3 MB/s."""
 _CHUNK_BYTES: Final = 1_000_000
 """How much is decompressed at a time; larger chunks only take memory. A guess."""
 _LEVEL: Final = 3  # the default of zstd, fixed here because the bytes of parts depend on it
-_STYLE: Final = Style(item_separator=",", key_separator=":", ascii_only=False)
 
 
 def plan_lines(path: Path, part_bytes: int) -> Iterator[tuple[int, int, int]]:
@@ -121,7 +119,7 @@ def join_line(record: FoldedRecord, *, is_packed: bool) -> str:
         note["packed"] = base64.b85encode(pack(b"", record["originals"].encode())).decode()
     else:
         note["originals"] = record["originals"]
-    return _STYLE.dump({**value, REFOLD_KEY: note})
+    return ONE_LINE.dump({**value, REFOLD_KEY: note})
 
 
 def split_line(line: str) -> tuple[str, str]:
@@ -138,7 +136,7 @@ def split_line(line: str) -> tuple[str, str]:
         case _:
             raise MessageError(f"no folded record: it has no originals under {REFOLD_KEY!r}")
     is_list = parse_json(originals, "originals").get("key", "") is None
-    return _STYLE.dump(value[_LIST_KEY] if is_list else value), originals
+    return ONE_LINE.dump(value[_LIST_KEY] if is_list else value), originals
 
 
 @contextmanager

@@ -57,8 +57,8 @@ class Output:
         }
 
     @contextmanager
-    def opened(self) -> Iterator[None]:
-        """Create the folder, or resume the job in it.
+    def opened(self) -> Iterator[dict[str, Any] | None]:
+        """Create the folder, or resume the job in it; yield the manifest if the job is done.
 
         Raises `BatchError` if it belongs to another job, or if another process is working on it.
         """
@@ -70,9 +70,10 @@ class Output:
             reason = "it is no folder; name one" if is_taken else error.strerror
             raise BatchError(f"cannot write to {str(out)!r}: {reason}") from error
         with _locked(out):
-            if not self.is_finished():
+            manifest = self._finished()
+            if manifest is None:
                 self._resume()
-            yield
+            yield manifest
 
     def _resume(self) -> None:
         noted = scratch_of(self.job) / _JOB
@@ -94,57 +95,48 @@ class Output:
         A batch that has written nothing, as after a wrong option, does not block another one.
         """
         used: list[str] = known.pop("keys", [])
-        if known == self._identity:
-            self._check_keys(used)
-            return used
-        if any(self.job.out.glob("part*")):
-            changed = _changed(self._identity, known)
-            raise self._refusal(f"holds another batch, not done yet (it differs in {changed})")
-        return []
-
-    def _check_keys(self, used: Sequence[str]) -> None:
-        given = _key_names(self.job)
-        lost = set(used) - set(given)
+        if known != self._identity:
+            if any(self.job.out.glob("part*")):
+                changed = _changed(self._identity, known)
+                raise self._refusal(f"holds another batch, not done yet (it differs in {changed})")
+            return []
+        names = _key_names(self.job)
+        lost = set(used) - set(names)
+        originals = f"originals of the batch in {str(self.job.out)!r}"
         if lost:
             raise BatchError(
-                f"originals of the batch in {str(self.job.out)!r} are encrypted with the key "
-                f"{min(lost)}, which was not given: add it behind the one to encrypt with"
+                f"{originals} are encrypted with the key {min(lost)}, which was not given: add it "
+                "after the one to encrypt with"
             )
-        if given and not used:
+        if names and not used:
             raise BatchError(
-                f"originals of the batch in {str(self.job.out)!r} are not encrypted so far: go on "
-                "without keys, or give a folder and a store of its own"
+                f"{originals} are not encrypted so far: go on without keys, or give a folder and a "
+                "store of its own"
             )
+        return used
 
-    def is_finished(self) -> bool:
-        """Return whether this batch is done; raise `BatchError` if the folder has another one."""
-        manifest = self.read_manifest()
-        if manifest is None:
-            return False
+    def _finished(self) -> dict[str, Any] | None:
+        """Return the manifest if this batch is done; refuse the folder of another one."""
+        try:
+            manifest: dict[str, Any] = json.loads((self.job.out / MANIFEST).read_text())
+        except FileNotFoundError:
+            return None
         changed = _changed(self._head(), manifest)
         if changed:
             raise self._refusal(f"holds another batch (it differs in {changed})")
         self._clean_up()
-        return True
-
-    def read_manifest(self) -> dict[str, Any] | None:
-        """Return the manifest, if there is one."""
-        try:
-            found: dict[str, Any] = json.loads((self.job.out / MANIFEST).read_text())
-        except FileNotFoundError:
-            return None
-        return found
+        return manifest
 
     def reports(self) -> dict[int, Report]:
         """Return the reports of all finished shards, by number."""
-        found = {}
+        reports = {}
         for shard in self.shards:
             with suppress(FileNotFoundError):
                 report = Report.from_json(report_of(self.job, shard).read_text())
                 # After a power cut, the report may be there without the part.
                 if (self.job.out / shard.part).stat().st_size == report.figures.bytes_out:
-                    found[shard.number] = report
-        return found
+                    reports[shard.number] = report
+        return reports
 
     def finish(self, reports: Mapping[int, Report]) -> dict[str, Any]:
         """Write the rejected records, then the manifest; return the manifest."""
@@ -162,7 +154,17 @@ class Output:
             "kinds": dict(sorted(kinds.items())),
             "errors": dict(sorted(errors.items())),
             "rejected": self._write_rejected(ordered) if totals.rejected else None,
-            "parts": [_part(report) for report in ordered],
+            "parts": [
+                {
+                    "file": report.shard.part,
+                    "sha256": report.sha256,
+                    "source": report.shard.source,
+                    "start": report.shard.start,
+                    "stop": report.shard.stop,
+                    **asdict(report.figures),
+                }
+                for report in ordered
+            ],
         }
         manifest_path = self.job.out / MANIFEST
         with replacing(manifest_path, folder=scratch_of(self.job), mode=self._mode) as temporary:
@@ -219,18 +221,6 @@ def line_offsets(ordered: Sequence[Report]) -> dict[int, int]:
         offsets[report.shard.number] = before
         seen[report.shard.source] = before + report.lines
     return offsets
-
-
-def _part(report: Report) -> dict[str, Any]:
-    shard = report.shard
-    return {
-        "file": shard.part,
-        "sha256": report.sha256,
-        "source": shard.source,
-        "start": shard.start,
-        "stop": shard.stop,
-        **asdict(report.figures),
-    }
 
 
 @contextmanager

@@ -18,7 +18,7 @@ from refold.stores import Store
 from refold.stores.scope import ScopedStore
 
 _BLANKS: Final = " \t\r\n\ufeff"
-_ONE_LINE: Final = Style(item_separator=",", key_separator=":", ascii_only=False)
+ONE_LINE: Final = Style(item_separator=",", key_separator=":", ascii_only=False)
 """The style of folded records whose text has no single style, or takes several lines."""
 _TEXT_PREFIX: Final = "refold:record:"
 """The prefix of the keys for texts of records that no style reproduces."""
@@ -112,7 +112,7 @@ class RecordFolder:
         # Unfolding and comparing with the text proves that this fold can be undone.
         back = uncompress(result.messages, self._store or result.verbatim).messages
         style = find_style(core, _put(value, key, back))
-        spell = _ONE_LINE if style is None or style.indent is not None else style
+        spell = ONE_LINE if style is None or style.indent is not None else style
         folded = spell.dump(_put(value, key, result.messages))
         record = FoldedRecord(
             folded=folded,
@@ -128,10 +128,10 @@ class RecordFolder:
         """Return what `unfold_record` needs beside the folded text."""
         if style is None:
             if self._store is None:
-                return _ONE_LINE.dump({"text": text})
+                return ONE_LINE.dump({"text": text})
             text_key = _TEXT_PREFIX + text_digest(text)
             self._store.put({text_key: text})
-            return _ONE_LINE.dump({"text_key": text_key, **self._scope})
+            return ONE_LINE.dump({"text_key": text_key, **self._scope})
         note: dict[str, Any] = {"key": key, "style": style.to_wire(), "digest": text_digest(text)}
         note.update(self._scope)
         if text != core:
@@ -139,7 +139,7 @@ class RecordFolder:
             note["around"] = [head, tail]
         if self._store is None:
             note["verbatim"] = result.verbatim
-        return _ONE_LINE.dump(note)
+        return ONE_LINE.dump(note)
 
 
 def _unfold(folded: Any, style: Style, note: Mapping[Any, Any], store: Store | None) -> str:

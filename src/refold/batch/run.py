@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import multiprocessing
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, get_args
 
 from refold.batch.engines import GUARD, Engine, run_shards
@@ -68,40 +67,27 @@ def run_batch(
     for name, value in (("workers", workers), ("part_bytes", part_bytes)):
         if value is not None:
             check_whole(name, value)
-    work = partial(run_shards, engine=engine, workers=workers, address=address)
     try:
         files = find_files(inputs, job.out)
         shards = plan_shards(files, part_bytes)
         output = Output(job, files, shards)
-        with output.opened():
-            return _finish(output, work, on_start or _ignore, on_report or _ignore)
+        with output.opened() as finished:
+            if finished is not None:
+                return BatchResult(manifest=finished)
+            reports = output.reports()
+            if on_start is not None:
+                on_start(shards, list(reports.values()))
+            left = [shard for shard in shards if shard.number not in reports]
+            work = run_shards(job, left, engine=engine, workers=workers, address=address)
+            with closing(work) as done:  # workers are ended even after an error
+                for report in done:
+                    reports[report.shard.number] = report
+                    if on_report is not None:
+                        on_report(report)
+            manifest = output.finish(reports)
+            ordered = tuple(reports[shard.number] for shard in shards)
+            return BatchResult(manifest=manifest, reports=ordered)
     except RefoldError:
         raise
     except Exception as error:  # of files and folders, of Arrow, and whatever Ray and Spark raise
         raise BatchError(describe(error)) from error
-
-
-def _ignore(*_: object) -> None:
-    """Ignore progress."""
-
-
-def _finish(
-    output: Output,
-    work: Callable[[Job, Sequence[Shard]], Generator[Report, None, None]],
-    on_start: Callable[[Sequence[Shard], Sequence[Report]], None],
-    on_report: Callable[[Report], None],
-) -> BatchResult:
-    """Process the remaining shards and write the manifest."""
-    manifest = output.read_manifest()
-    if manifest is not None:
-        return BatchResult(manifest=manifest)
-    reports = output.reports()
-    on_start(output.shards, list(reports.values()))
-    left = [shard for shard in output.shards if shard.number not in reports]
-    with closing(work(output.job, left)) as done:  # workers are ended even after an error
-        for report in done:
-            reports[report.shard.number] = report
-            on_report(report)
-    manifest = output.finish(reports)
-    ordered = tuple(reports[shard.number] for shard in output.shards)
-    return BatchResult(manifest=manifest, reports=ordered)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
-from refold.batch.arrow import COLUMN, fold_rows, fold_schema, unfold_rows, unfold_schema
+from refold.batch.arrow import COLUMN, fold_rows, unfold_rows
 from refold.batch.job import Shard
 from refold.batch.record import FoldedRecord, unfold_record
 from refold.batch.work import Work
@@ -52,7 +52,7 @@ def plan_parquet(path: Path, part_bytes: int) -> Iterator[tuple[int, int, int]]:
 
 def plan_arrow(path: Path, part_bytes: int) -> Iterator[tuple[int, int, int]]:
     """Combine neighbouring batches until they have *part_bytes*."""
-    with _open_batches(path) as batches:
+    with _open_batches(path) as (_, batches):
         sizes = [batch.nbytes for batch in batches]
     yield from _gather(sizes, part_bytes)
 
@@ -70,59 +70,47 @@ def _gather(sizes: list[int], part_bytes: int) -> Iterator[tuple[int, int, int]]
 
 def work_on_table(shard: Shard, work: Work, out: BinaryIO) -> None:
     """Change every row of *shard* and write the results to *out*."""
+    pa, parquet = need("pyarrow", "batch"), need("pyarrow.parquet", "batch")
     column = work.job.key or COLUMN
-    is_back = work.job.unfold
-    change, change_schema = (_unfold, unfold_schema) if is_back else (_fold, fold_schema)
     with _reading(shard) as (schema, batches):
         try:
-            changed = change_schema(schema, column)
+            changed = _change(pa.RecordBatch.from_pylist([], schema), column, work).schema
         except ConfigError as error:
             raise ConfigError(f"{shard.source}: {error}") from error
         notes = {key: note for key, note in (changed.metadata or {}).items() if key != _STALE}
-        parquet = need("pyarrow.parquet", "batch")
         with parquet.ParquetWriter(out, changed.with_metadata(notes), compression="zstd") as writer:
             waiting: list[Any] = []
+
+            def write() -> None:
+                if any(batch.num_rows for batch in waiting):
+                    writer.write_table(pa.Table.from_batches(waiting))
+                waiting.clear()
+
             for batch in batches:
-                rows = change(batch, column, work)
-                waiting.append(rows.replace_schema_metadata(notes))
-                if _is_enough(waiting):
-                    _write(writer, waiting)
-            _write(writer, waiting)
+                waiting.append(_change(batch, column, work).replace_schema_metadata(notes))
+                rows = sum(batch.num_rows for batch in waiting)
+                if rows >= _GROUP_ROWS or sum(batch.nbytes for batch in waiting) >= _GROUP_BYTES:
+                    write()
+            write()
 
 
-def _fold(batch: pa.RecordBatch, column: str, work: Work) -> Any:
+def _change(batch: pa.RecordBatch, column: str, work: Work) -> Any:
+    """Fold or unfold the rows of *batch*."""
     first = work.lines + 1
     work.lines += batch.num_rows
 
-    def change(text: str) -> FoldedRecord:
+    def fold(text: str) -> FoldedRecord:
         record, result = work.folder.fold(text)
         work.count(result)
         return record
 
-    return fold_rows(batch, column, lambda row, text: work.attempt(first + row, text, change))
-
-
-def _unfold(batch: pa.RecordBatch, column: str, work: Work) -> Any:
-    first = work.lines + 1
-    work.lines += batch.num_rows
-
-    def change(row: int, folded: str, originals: str) -> str | None:
+    def unfold_row(row: int, folded: str, originals: str) -> str | None:
         unfold = partial(unfold_record, originals=originals, store=work.store)
         return work.attempt(first + row, folded, unfold)
 
-    return unfold_rows(batch, column, change)
-
-
-def _is_enough(waiting: list[Any]) -> bool:
-    rows = sum(batch.num_rows for batch in waiting)
-    size = sum(batch.nbytes for batch in waiting)
-    return bool(rows >= _GROUP_ROWS or size >= _GROUP_BYTES)
-
-
-def _write(writer: Any, waiting: list[Any]) -> None:
-    if any(batch.num_rows for batch in waiting):
-        writer.write_table(need("pyarrow", "batch").Table.from_batches(waiting))
-    waiting.clear()
+    if work.job.unfold:
+        return unfold_rows(batch, column, unfold_row)
+    return fold_rows(batch, column, lambda row, text: work.attempt(first + row, text, fold))
 
 
 @contextmanager
@@ -133,8 +121,8 @@ def _reading(shard: Shard) -> Iterator[tuple[Any, Iterator[Any]]]:
         with need("pyarrow.parquet", "batch").ParquetFile(path) as file:
             yield file.schema_arrow, _rows_between(file, shard.start, shard.stop)
     else:
-        with _open_batches(path) as batches:
-            yield batches.schema, _slices(batches, shard)
+        with _open_batches(path) as (schema, batches):
+            yield schema, _slices(batches, shard)
 
 
 def _rows_between(file: Any, start: int, stop: int) -> Iterator[Any]:
@@ -151,33 +139,22 @@ def _rows_between(file: Any, start: int, stop: int) -> Iterator[Any]:
             place += batch.num_rows
 
 
-def _slices(batches: Any, shard: Shard) -> Iterator[Any]:
+def _slices(batches: Iterable[Any], shard: Shard) -> Iterator[Any]:
     for batch in islice(batches, shard.start, shard.stop):
         for row in range(0, batch.num_rows, _ROWS):
             yield batch.slice(row, _ROWS)
 
 
 @contextmanager
-def _open_batches(path: Path) -> Iterator[Any]:
-    """Open a stream or a file of Arrow batches, mapped into memory."""
-    pa = need("pyarrow", "batch")
+def _open_batches(path: Path) -> Iterator[tuple[Any, Iterable[Any]]]:
+    """Open a stream or a file of Arrow batches, mapped into memory; yield the schema and them."""
+    pa, ipc = need("pyarrow", "batch"), need("pyarrow.ipc", "batch")
     with path.open("rb") as file:
         is_file = file.read(len(_FILE_FORMAT)) == _FILE_FORMAT
     with pa.memory_map(str(path)) as mapped:
         if is_file:
-            reader = need("pyarrow.ipc", "batch").open_file(mapped)
-            yield _FileBatches(reader)
+            reader = ipc.open_file(mapped)
+            yield reader.schema, map(reader.get_batch, range(reader.num_record_batches))
         else:
-            with need("pyarrow.ipc", "batch").open_stream(mapped) as stream:
-                yield stream
-
-
-class _FileBatches:
-    """Iterates over the batches of an Arrow file, as over those of a stream."""
-
-    def __init__(self, reader: Any) -> None:
-        self._reader = reader
-        self.schema = reader.schema
-
-    def __iter__(self) -> Iterator[Any]:
-        return map(self._reader.get_batch, range(self._reader.num_record_batches))
+            with ipc.open_stream(mapped) as stream:
+                yield stream.schema, stream

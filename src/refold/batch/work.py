@@ -17,7 +17,7 @@ from refold.errors import BatchError, NestingError, RecordError, StoreError, des
 from refold.messages.wire import text_digest
 from refold.result import Result
 from refold.stores import Store
-from refold.stores.codec import MAX_DEPTH
+from refold.stores.codec import spell_json
 from refold.stores.encrypted import is_sealed
 from refold.stores.opening import KEYS, is_bucket, open_store
 
@@ -25,6 +25,9 @@ T = TypeVar("T")
 
 _SLOWEST: Final = 5
 """How many of the slowest records a report has."""
+_BUFFERED_BYTES: Final = 4_000_000
+"""How much is put at once. A put to a database is a transaction with a disk write, which takes
+longer than folding a single record; larger buffers take more memory."""
 
 
 class Work:
@@ -40,12 +43,17 @@ class Work:
     ) -> None:
         self.job = job
         self.store = store
+        scope = None
+        if job.store is not None and is_bucket(job.store):
+            # A bucket must read a whole scope to find anything, which would be too much for a whole
+            # batch. In other stores, shards share what they have in common.
+            scope = text_digest(f"{shard.source}:{shard.start}:{shard.stop}")
         self.folder = RecordFolder(
             replace(job.options, trace=True),
             # In a table the key is a column, whose content is recognized by itself.
             key=job.key if shard.kind in ("jsonl", "jsonl.zst") else None,
             store=store,
-            scope=_scope_of(job, shard),
+            scope=scope,
         )
         self.lines = 0
         """Lines or rows so far."""
@@ -107,24 +115,6 @@ class Work:
         self._rejects.write(json.dumps(note) + "\n")
 
 
-def _scope_of(job: Job, shard: Shard) -> str | None:
-    """Return the scope of a shard within the store, if it needs one of its own.
-
-    A bucket must read a whole scope to find anything, which would be too much for a whole batch.
-    In other stores, shards share what they have in common.
-    """
-    if job.store is None or not is_bucket(job.store):
-        return None
-    return text_digest(f"{shard.source}:{shard.start}:{shard.stop}")
-
-
-_BUFFERED_CHARS: Final = 4_000_000
-"""About how much is put at once. A put to a database is a transaction with a disk write, which
-takes longer than folding a single record; larger buffers take more memory."""
-_ENTRY_CHARS: Final = 100
-"""The cost of an entry besides its texts."""
-
-
 @contextmanager
 def open_originals(
     address: str | None, keys: Sequence[bytes] = (), *, read_only: bool = False
@@ -145,54 +135,32 @@ class BufferedStore:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._waiting: dict[str, Any] = {}
-        self._chars = 0
+        self._bytes = 0
 
     def put(self, entries: Mapping[str, Any]) -> None:
         """Collect *entries*; an existing key keeps its value."""
-        # Checked now, while the record is known: an error in flush would stop the whole shard.
-        sizes = [_measure(key, value) for key, value in entries.items()]
+        # Spelled now, while the record is known: an error in flush would stop the whole shard.
+        self._bytes += sum(len(spell_json(key, value)) for key, value in entries.items())
         for key, value in entries.items():
             self._waiting.setdefault(key, value)
-        self._chars += sum(sizes)
-        if self._chars > _BUFFERED_CHARS:
+        if self._bytes > _BUFFERED_BYTES:
             self.flush()
 
     def get(self, keys: Iterable[str]) -> dict[str, Any]:
         """Return the values of *keys*; unknown keys are left out."""
         wanted = list(keys)
         unknown = [key for key in wanted if key not in self._waiting]
-        found = self._store.get(unknown) if unknown else {}
-        for key, value in found.items():
+        values = self._store.get(unknown) if unknown else {}
+        for key, value in values.items():
             if is_sealed(value):
                 raise StoreError(
                     f"the value of {key!r} in {self._store!r} is encrypted: give its key in {KEYS}"
                 )
-        # Values in the store are older, so they win.
-        return {
-            key: found[key] if key in found else self._waiting[key]
-            for key in wanted
-            if key in found or key in self._waiting
-        }
+        values |= {key: self._waiting[key] for key in wanted if key in self._waiting}
+        return {key: values[key] for key in wanted if key in values}
 
     def flush(self) -> None:
         """Put everything collected so far into the store."""
         if self._waiting:
             self._store.put(self._waiting)
-        self._waiting, self._chars = {}, 0
-
-
-def _measure(key: str, value: Any) -> int:
-    """Return the approximate size of an entry; raise `NestingError` if it is nested too deeply."""
-    chars, level = _ENTRY_CHARS, [value]
-    for _ in range(MAX_DEPTH + 1):
-        chars += sum(len(item) for item in level if type(item) is str)
-        level = [child for item in level for child in _children(item)]
-        if not level:
-            return chars
-    raise NestingError(f"the value of {key!r} is nested more than {MAX_DEPTH} levels deep")
-
-
-def _children(value: Any) -> Iterable[Any]:
-    if type(value) is dict:
-        return value.values()
-    return value if type(value) is list else ()
+        self._waiting, self._bytes = {}, 0

@@ -57,29 +57,32 @@ def find_files(inputs: Sequence[str], out: Path) -> list[Path]:
 
     In folders, hidden files and those in *out* are skipped.
     """
-    found: dict[Path, None] = {}
-    for given in inputs:
-        files = sorted(_find(given, out.absolute()))
-        if not files:
+    files: dict[Path, None] = {}
+    for name in inputs:
+        named = sorted(_find(name, out.absolute()))
+        if not named:
             wanted = ", ".join(_SUFFIXES)
-            raise FormatError(f"no such file, or none in it that ends with {wanted}", given)
-        found.update(dict.fromkeys(files))
-    return list(found)
+            raise FormatError(f"no such file, or none in it that ends with {wanted}", name)
+        files.update(dict.fromkeys(named))
+    return list(files)
 
 
-def _find(given: str, out: Path) -> Iterator[Path]:
-    path = Path(given)
-    if given.startswith(HUB):
-        yield from _find_dataset(given.removeprefix(HUB))
+def _find(name: str, out: Path) -> Iterator[Path]:
+    path = Path(name)
+    if name.startswith(HUB):
+        # A dataset is loaded; its files are the Arrow files in which `datasets` keeps it.
+        dataset_name, _, split = name.removeprefix(HUB).partition("@")
+        dataset = need("datasets", "datasets").load_dataset(dataset_name, split=split or "train")
+        yield from (Path(file["filename"]) for file in dataset.cache_files)
     elif path.is_file():
         if kind_of(path) is None:
-            raise FormatError(f"unknown kind of file: expected {', '.join(_SUFFIXES)}", given)
+            raise FormatError(f"unknown kind of file: expected {', '.join(_SUFFIXES)}", name)
         yield path
     elif path.is_dir():
         yield from (file for file in path.rglob("*") if _is_data(file, path, out))
     else:
         # Not `Path.glob`, which takes no absolute pattern.
-        matches = map(Path, glob.glob(given, recursive=True))  # noqa: PTH207
+        matches = map(Path, glob.glob(name, recursive=True))  # noqa: PTH207
         yield from (file for file in matches if _is_data(file, file.parent, out))
 
 
@@ -88,13 +91,6 @@ def _is_data(file: Path, below: Path, out: Path) -> bool:
     is_hidden = any(step.startswith(_HIDDEN) for step in steps) or file.name.startswith(_CACHED)
     is_ours = file.absolute().is_relative_to(out)
     return kind_of(file) is not None and file.is_file() and not is_hidden and not is_ours
-
-
-def _find_dataset(name: str) -> Iterator[Path]:
-    """Load a dataset, and yield the Arrow files in which `datasets` keeps it."""
-    name, _, split = name.partition("@")
-    dataset = need("datasets", "datasets").load_dataset(name, split=split or "train")
-    yield from (Path(file["filename"]) for file in dataset.cache_files)
 
 
 def kind_of(path: Path) -> Kind | None:
@@ -111,22 +107,23 @@ def plan_shards(files: Sequence[Path], part_bytes: int | None = None) -> list[Sh
     for file in files:
         kind = kind_of(file)
         assert kind is not None, "find_files returns only known kinds"
-        for start, stop, size in _plan(file, kind, max(1, part_bytes)):
-            number, source = len(shards), str(file)
-            shard = Shard(
-                number=number, kind=kind, source=source, start=start, stop=stop, size=size
-            )
-            shards.append(shard)
+        try:
+            for start, stop, size in _KINDS[kind].plan(file, max(1, part_bytes)):
+                shards.append(
+                    Shard(
+                        number=len(shards),
+                        kind=kind,
+                        source=str(file),
+                        start=start,
+                        stop=stop,
+                        size=size,
+                    )
+                )
+        except RefoldError:
+            raise
+        except Exception as error:  # Arrow has many errors for invalid files
+            raise FormatError(f"cannot be read as {kind}: {describe(error)}", str(file)) from error
     return shards
-
-
-def _plan(file: Path, kind: Kind, part_bytes: int) -> list[tuple[int, int, int]]:
-    try:
-        return list(_KINDS[kind].plan(file, part_bytes))
-    except RefoldError:
-        raise
-    except Exception as error:  # Arrow has many errors for invalid files
-        raise FormatError(f"cannot be read as {kind}: {describe(error)}", str(file)) from error
 
 
 def do_shard(job: Job, shard: Shard, trouble: str = "") -> Report:

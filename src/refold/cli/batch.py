@@ -11,8 +11,7 @@ import click
 
 from refold.batch.engines import Engine
 from refold.batch.job import Job, Report, Shard
-from refold.batch.output import REJECTED
-from refold.batch.run import ENGINES, BatchResult, run_batch
+from refold.batch.run import ENGINES, REJECTED, BatchResult, run_batch
 from refold.cli import SET_ASIDE
 from refold.cli.options import fold_options, make_options, store_option
 from refold.cli.terminal import (

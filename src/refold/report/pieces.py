@@ -206,7 +206,6 @@ def run_words(run: Sequence[Piece]) -> str:
     if "{}" not in words:
         return words or short
     about = [name for piece in run for name in piece.reason.partition(":")[2].split(",") if name]
-    sign = "#" if reason == "said_elsewhere" else ""  # it names messages
-    names = [sign + name for name in dict.fromkeys(about)]
+    names = list(dict.fromkeys(about))
     more = ", …" if len(names) > _NAMED else ""
     return words.format(", ".join(names[:_NAMED])) + more if names else short

@@ -130,12 +130,14 @@ def decode_value(key: str, record: bytes) -> Any:
         ) from error
 
 
-def decode_found(
-    wanted: Mapping[bytes, str], found: Mapping[bytes, bytes], store: str
+def decode_records(
+    wanted: Mapping[bytes, str], records: Mapping[bytes, bytes], store: str
 ) -> dict[str, Any]:
-    """Decode the values found of *wanted* keys, in that order; errors name the *store*."""
+    """Decode the *records* of *wanted* keys, in that order; errors name the *store*."""
     try:
-        return {key: decode_value(key, found[raw]) for raw, key in wanted.items() if raw in found}
+        return {
+            key: decode_value(key, records[raw]) for raw, key in wanted.items() if raw in records
+        }
     except StoreError as error:
         raise store_error("read", store, str(error)) from error
 

@@ -36,9 +36,9 @@ class MemoryStore:
         """Return copies of the values of *keys*; unknown keys are left out."""
         wanted = check_keys(keys)
         with self._lock:
-            found = {key: self._values[key] for key in wanted if key in self._values}
+            values = {key: self._values[key] for key in wanted if key in self._values}
         # A stored value is never changed, so it can be copied after the lock is released.
-        return {key: _copy(key, value) for key, value in found.items()}
+        return {key: _copy(key, value) for key, value in values.items()}
 
     def entries(self, prefix: str = "") -> Iterator[Entry]:
         """Yield the entries whose keys begin with *prefix*; sizes and times are not recorded."""

@@ -36,7 +36,7 @@ from refold.stores.base import (
     is_removable,
     store_error,
 )
-from refold.stores.codec import decode_found, decode_key, encode_key, encode_value
+from refold.stores.codec import decode_key, decode_records, encode_key, encode_value
 from refold.stores.opening import without_secrets
 
 T = TypeVar("T")
@@ -127,7 +127,7 @@ class RemoteStore(OpenStore):
         if not wanted:
             return {}
         records = await self._trying("read", partial(self._read, list(wanted)))
-        return decode_found(wanted, records, self._name)
+        return decode_records(wanted, records, self._name)
 
     def entries(self, prefix: str = "") -> Iterator[Entry]:
         """Yield the entries whose keys begin with *prefix*.

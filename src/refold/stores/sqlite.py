@@ -20,8 +20,8 @@ from refold.stores.base import Entry, OpenStore, Removed, check_entries, check_k
 from refold.stores.codec import (
     Compression,
     check_compression,
-    decode_found,
     decode_key,
+    decode_records,
     encode_key,
     encode_value,
     removable,
@@ -160,7 +160,7 @@ class SqliteStore(OpenStore):
         with self._using("read") as connection:
             records = dict(_find(connection, "key, value", wanted, oldest))
         # In the order asked for: the order of SQLite is arbitrary.
-        return decode_found(wanted, records, str(self._path))
+        return decode_records(wanted, records, str(self._path))
 
     def entries(self, prefix: str = "") -> Iterator[Entry]:
         """Yield the entries whose keys begin with *prefix*, in the order of their bytes.

@@ -346,7 +346,7 @@ def add_model_summary(plan: Plan, text_cache: TextCache) -> Plan:
         (Outcome("digested", SUMMARIZED, m.chars, share, "" if n else summary),)
         for n, m in enumerate(digest.sources)
     )
-    summarized = digest.changed(texts={0: body}, outcomes=outcomes)
+    summarized = replace(digest, texts={0: body}, outcomes=outcomes)
     if text_cache.tokens.fold(summarized) > text_cache.tokens.fold(digest):
         return plan
     return (*plan[:place], summarized, *plan[place + 1 :])

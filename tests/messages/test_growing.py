@@ -3,20 +3,13 @@
 from __future__ import annotations
 
 import copy
-from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from refold import Compressor, compress
-from refold.messages.wire import is_same
 from tests.conversations import Wire, conversations
-
-PLAIN: st.SearchStrategy[Any] = st.recursive(
-    st.none() | st.booleans() | st.integers(0, 1) | st.sampled_from([0.0, -0.0, 1.0, "", "a"]),
-    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from("ab"), inner),
-)
 
 
 @given(conversations(), st.integers(1, 3))
@@ -71,8 +64,3 @@ def test_calls_that_come_later_change_the_shape() -> None:
         compressor.compress(messages)
         messages = [*messages, more]
     assert compressor.compress(messages).messages == compress(messages, profile="classic").messages
-
-
-@given(PLAIN, PLAIN)
-def test_the_same_is_what_is_spelled_alike(one: Any, other: Any) -> None:
-    assert is_same(one, other) == (repr(one) == repr(other))

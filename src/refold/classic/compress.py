@@ -12,7 +12,7 @@ from typing import Final
 
 from refold.classic.rules import Rule, Run, protection
 from refold.classic.stand_ins import StandIns
-from refold.messages.folds import NO_TEXTS, Fold, Outcome, Plan, kept_fold
+from refold.messages.folds import Fold, Outcome, Plan, kept_fold
 from refold.messages.message import Message
 from refold.options import Depth
 
@@ -89,7 +89,7 @@ class Folder:
                 else:
                     texts[text.part], shown = tag, len(tag)
             row.append(Outcome(action, reason, chars, shown))
-        return Fold(sources=(message,), texts=texts or NO_TEXTS, outcomes=(tuple(row),))
+        return Fold(sources=(message,), texts=texts, outcomes=(tuple(row),))
 
 
 def _same_speaker(a: Message, b: Message) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import groupby
 from typing import Any, Final
@@ -276,7 +277,7 @@ class Writer:
             return outcome
         taken = frozenset(() if self._is_bare else self._choice.taken)
         account = partial(self._account, tuple(numbers), taken, self._is_bare)
-        return outcome.with_pieces(Lazy(account))
+        return replace(outcome, pieces=Lazy(account))
 
     def _account(
         self, numbers: Sequence[int], taken: frozenset[int], is_bare: bool

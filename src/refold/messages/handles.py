@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 from refold.messages.folds import Fold, Plan, kept_fold
@@ -121,14 +122,14 @@ def _show(fold: Fold, shown: str, handle: str) -> Fold:
                 spelled = put_handle(call.spelled, shown, handle)
                 given = spelled if isinstance(call.given, str) else json.loads(spelled)
                 calls[number] = call.given_as(given)
-        return fold.changed(calls=calls)
+        return replace(fold, calls=calls)
     number = shows[0] if shows else min(texts)
     texts[number] = put_handle(texts[number], shown, handle)
     if len(outcomes) == 1 and number < len(outcomes[0]):
         row = list(outcomes[0])
-        row[number] = row[number].with_output(len(texts[number]))
+        row[number] = replace(row[number], output_chars=len(texts[number]))
         outcomes = (tuple(row),)
-    return fold.changed(texts=texts, outcomes=outcomes)
+    return replace(fold, texts=texts, outcomes=outcomes)
 
 
 def _is_shorter(fold: Fold, tokens: CountedTexts) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from refold.lazy import regex
@@ -156,9 +156,9 @@ class Message:
     """False for records of a session file that no model ever sees: they only travel along."""
     is_tool_result: bool = field(init=False)
     """Whether it answers a tool call, by role or by content."""
-    lone: Behind | None = field(init=False, default=None)
+    lone: Behind | None = None
     """What a stand-in for this message alone stands for, once derived."""
-    said: Any = field(init=False, default=None)
+    said: Any = None
     """What it says, by which it is recognized, once derived: see `refold.messages.manifest`."""
 
     def __post_init__(self) -> None:
@@ -172,30 +172,16 @@ class Message:
         wire: Wire | None = None,
         stands_for: Behind | None = None,
     ) -> Message:
-        """Return the same message with something else in its place; what is `None` stays."""
-        changed = Message(
+        """Return the same message elsewhere; what is `None` stays. *wire* is a copy of its data."""
+        return replace(
+            self,
             index=self.index if index is None else index,
             own_id=self.id if id is None else id,
-            role=self.role,
             wire=self.wire if wire is None else wire,
             known_digest=self.digest,
-            format=self.format,
-            parts=self.parts,
-            opaque=self.opaque,
-            thinking=self.thinking,
-            images=self.images,
-            media=self.media,
-            calls=self.calls,
             stands_for=self.stands_for if stands_for is None else stands_for,
-            binds_next=self.binds_next,
-            is_fixed=self.is_fixed,
-            is_turn=self.is_turn,
+            lone=self.lone if id is None else None,
         )
-        if id is None and wire is None and stands_for is None:
-            changed.lone = self.lone  # what it is derived from is the same
-        if wire is None:
-            changed.said = self.said
-        return changed
 
     @property
     def digest(self) -> str:

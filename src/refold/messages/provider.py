@@ -8,12 +8,13 @@ after the change stays.
 from __future__ import annotations
 
 from collections.abc import Container, Iterator, Sequence
+from dataclasses import replace
+from operator import is_
 from typing import Final
 
 from refold.lazy import regex
 from refold.messages.folds import SUMMARIZED, Fold, Outcome, Plan, kept_fold
 from refold.messages.formats import find_format
-from refold.messages.formats.base import Sides
 from refold.messages.formats.chat import PLAIN
 from refold.messages.handles import handle_of
 from refold.messages.message import Message
@@ -30,7 +31,8 @@ from refold.options import ThinkingWay
 
 _ASSISTANT: Final = "assistant"
 _USER: Final = "user"
-_REASON: Final = "same_count"
+_SIDES: Final = (_USER, _ASSISTANT, "tool")
+"""Whose messages count where the user has to speak first: no instructions."""
 
 
 def alternate(plan: Plan) -> Plan:
@@ -43,46 +45,45 @@ def alternate(plan: Plan) -> Plan:
     """
     if not any(fold.is_rolled for fold in plan):
         return plan
-    match _sides_of(plan):
+    # Plain messages fit several formats, so any other one says more.
+    names = (source.format for fold in plan for source in fold.sources)
+    match find_format(next(filter(PLAIN.name.__ne__, names), PLAIN.name)).sides:
         case "in turns":
-            pieces = [piece for fold in plan for piece in _pieces(fold, is_last=fold is plan[-1])]
+            pieces = [piece for fold in plan for piece in _in_turns(fold, is_last=fold is plan[-1])]
         case "user first":
-            first = next((n for n, fold in enumerate(plan) if _is_sided(fold)), 0)
-            pieces = [*plan[:first], *_begun(plan[first]), *plan[first + 1 :]]
+            talk = (n for n, fold in enumerate(plan) if fold.sources[0].role in _SIDES)
+            first = next(talk, 0)
+            pieces = [*plan[:first], *_begun_by_user(plan[first]), *plan[first + 1 :]]
         case "any":
             return plan
-    return plan if len(pieces) == len(plan) and all(map(_is_same, pieces, plan)) else tuple(pieces)
+    return plan if _is_same(pieces, plan) else tuple(pieces)
 
 
-def _is_same(one: Fold, other: Fold) -> bool:
-    return one is other
+def _in_turns(fold: Fold, *, is_last: bool) -> Iterator[Fold]:
+    """Yield a digest, with a separate line where the user spoke first or last in it."""
+    if not fold.is_rolled:
+        yield fold
+        return
+    first, last = fold.sources[0].role != _ASSISTANT, fold.sources[-1].role != _ASSISTANT
+    if all(source.role != _ASSISTANT for source in fold.sources):
+        yield _spoken_by_user(fold)
+    else:
+        words = words_beside_results(fold.sources[-1]) if last and is_last else ""
+        yield from _split(fold, first=first, last=last, words=words)
 
 
-def _sides_of(plan: Plan) -> Sides:
-    """Return which order of roles the provider wants; plain messages fit several formats."""
-    names = (source.format for fold in plan for source in fold.sources)
-    return find_format(next(filter(PLAIN.name.__ne__, names), PLAIN.name)).sides
-
-
-def _is_sided(fold: Fold) -> bool:
-    """Tell whether *fold* is a message of the user, the assistant or a tool, no instruction."""
-    return fold.sources[0].role in (_USER, _ASSISTANT, "tool")
-
-
-def _begun(fold: Fold) -> Iterator[Fold]:
+def _begun_by_user(fold: Fold) -> Iterator[Fold]:
     """Let the user speak first, if the user began what a digest at the beginning stands for.
 
     A digest of talk, or of user messages only, gets the user's role. Any other stays with the
-    assistant, behind a line of the user's.
+    assistant, after a line of the user's.
     """
-    sources, rows = fold.sources, fold.outcomes
-    if not fold.is_rolled or sources[0].role != _USER:
+    if not fold.is_rolled or fold.sources[0].role != _USER:
         yield fold
-    elif all(source.role == _USER for source in sources) or _says_who(fold):
+    elif all(source.role == _USER for source in fold.sources) or _says_who(fold):
         yield _spoken_by_user(fold)
     else:
-        yield _line(sources[0], rows[0])
-        yield _digest(fold, 1, len(sources))
+        yield from _split(fold, first=True)
 
 
 def end_alike(plan: Plan) -> Plan:
@@ -91,87 +92,53 @@ def end_alike(plan: Plan) -> Plan:
     A model continues a message of its own at the end, and some providers reject it. Linked records
     of session files stay together.
     """
-    last = next((n for n in reversed(range(len(plan))) if _is_seen(plan[n])), None)
-    if last is None or not plan[last].is_rolled:
+    seen = [n for n, fold in enumerate(plan) if any(source.is_turn for source in fold.sources)]
+    if not seen:
         return plan
-    if find_format(plan[last].sources[0].format).ties is not None:
+    fold = plan[seen[-1]]
+    last = fold.sources[-1]
+    if not fold.is_rolled or fold.role == _USER or last.role == _ASSISTANT:
         return plan
-    pieces = tuple(_ended(plan[last]))
-    return plan if pieces == (plan[last],) else (*plan[:last], *pieces, *plan[last + 1 :])
-
-
-def _ended(fold: Fold) -> Iterator[Fold]:
-    """Yield the last digest so that the side that spoke last still does."""
-    sources = fold.sources
-    if fold.role == _USER or sources[-1].role == _ASSISTANT:
-        yield fold
-    elif len(sources) == 1 or _says_who(fold):
-        yield _spoken_by_user(fold)
+    if find_format(fold.sources[0].format).ties is not None:
+        return plan
+    if len(fold.sources) == 1 or _says_who(fold):
+        pieces = [_spoken_by_user(fold)]
     else:
-        yield from _with_last_line(fold, 0, words_beside_results(sources[-1]))
-
-
-def _with_last_line(fold: Fold, first: int, words: str) -> Iterator[Fold]:
-    """Yield a digest without its last message, and a line for that with its *words*."""
-    end = len(fold.sources) - 1
-    digest = _digest(fold, first, end)
-    said = f"\n{_USER}: {words}"
-    if words and digest.texts[0].endswith(said):
-        digest = digest.changed(texts={0: digest.texts[0].removesuffix(said)})
-    yield digest
-    yield _line(fold.sources[end], fold.outcomes[end], words)
-
-
-def _is_seen(fold: Fold) -> bool:
-    return any(source.is_turn for source in fold.sources)
+        pieces = [*_split(fold, last=True, words=words_beside_results(last))]
+    return (*plan[: seen[-1]], *pieces, *plan[seen[-1] + 1 :])
 
 
 def _says_who(fold: Fold) -> bool:
     """Tell whether *fold* is a digest of talk that labels who said what."""
-    is_summary = any(row.reason == SUMMARIZED for own in fold.outcomes for row in own)
-    return _is_talk(fold.sources) and not is_summary
-
-
-def _is_talk(sources: Sequence[Message]) -> bool:
-    """Tell whether nobody called a tool."""
-    return not any(source.is_tool_result or source.calls for source in sources)
-
-
-def _pieces(fold: Fold, *, is_last: bool) -> Iterator[Fold]:
-    """Yield a digest, with a separate line where the user spoke first or last in it."""
-    sources, rows = fold.sources, fold.outcomes
-    if not fold.is_rolled:
-        yield fold
-    elif all(source.role != _ASSISTANT for source in sources):
-        yield _spoken_by_user(fold)
-    else:
-        first = int(sources[0].role != _ASSISTANT)
-        end = len(sources) - int(sources[-1].role != _ASSISTANT)
-        if first:
-            yield _line(sources[0], rows[0])
-        if end < len(sources):
-            yield from _with_last_line(
-                fold, first, words_beside_results(sources[end]) if is_last else ""
-            )
-        else:
-            yield _digest(fold, first, end)
+    is_summary = any(outcome.reason == SUMMARIZED for row in fold.outcomes for outcome in row)
+    has_tools = any(source.is_tool_result or source.calls for source in fold.sources)
+    return not is_summary and not has_tools
 
 
 def _spoken_by_user(fold: Fold) -> Fold:
-    if fold.role == _USER:
-        return fold
-    return Fold(
-        sources=fold.sources, texts=fold.texts, outcomes=fold.outcomes, is_rolled=True, role=_USER
-    )
+    return fold if fold.role == _USER else replace(fold, role=_USER)
 
 
-def _digest(fold: Fold, first: int, end: int) -> Fold:
-    sources = fold.sources[first:end]
-    if sources == fold.sources:
-        return fold
-    shown = shown_handle(fold.texts[0], handle_of(fold.sources))
-    text = put_handle(fold.texts[0], shown, handle_of(sources))
-    return Fold(sources=sources, texts={0: text}, outcomes=fold.outcomes[first:end], is_rolled=True)
+def _split(
+    fold: Fold, *, first: bool = False, last: bool = False, words: str = ""
+) -> Iterator[Fold]:
+    """Yield a digest without its first or last message, and lines of the user's for these.
+
+    The line for the last one has these *words*.
+    """
+    sources, rows = fold.sources, fold.outcomes
+    inner = slice(int(first), len(sources) - last)
+    if not first and not last:
+        yield fold
+        return
+    if first:
+        yield _line(sources[0], rows[0])
+    shown = shown_handle(fold.texts[0], handle_of(sources))
+    text = put_handle(fold.texts[0], shown, handle_of(sources[inner]))
+    text = text.removesuffix(f"\n{_USER}: {words}" if words else "")
+    yield Fold(sources=sources[inner], texts={0: text}, outcomes=rows[inner], is_rolled=True)
+    if last:
+        yield _line(sources[-1], rows[-1], words)
 
 
 def _line(source: Message, row: tuple[Outcome, ...], words: str = "") -> Fold:
@@ -191,21 +158,18 @@ def spread(plan: Plan) -> Plan:
     What a digest shows of each message then replaces that message's text, and calls stay. A budget
     buys less that way, and may not be kept.
     """
-    if all(len(fold.sources) == 1 and not fold.is_rolled for fold in plan):
-        return plan
-    return tuple(row for fold in plan for row in _rows(fold))
+    pieces: list[Fold] = []
+    for fold in plan:
+        if len(fold.sources) == 1 and not fold.is_rolled:
+            pieces.append(fold)
+        else:
+            rows = zip(fold.sources, fold.outcomes, strict=True)
+            pieces += [_alone(source, row[0].shown or "") for source, row in rows]
+    return plan if _is_same(pieces, plan) else tuple(pieces)
 
 
-def _rows(fold: Fold) -> Iterator[Fold]:
-    if len(fold.sources) == 1 and not fold.is_rolled:
-        yield fold
-        return
-    for source, row in zip(fold.sources, fold.outcomes, strict=True):
-        yield _row(source, row[0].shown or "")
-
-
-def _row(source: Message, shown: str) -> Fold:
-    """Fold one message so that its first text shows what was shown of it, the others nothing."""
+def _alone(source: Message, shown: str) -> Fold:
+    """Fold one message so that its first text shows what was *shown* of it, the others nothing."""
     handle = handle_of((source,))
     texts: dict[int, str] = {}
     outcomes: list[Outcome] = []
@@ -214,10 +178,14 @@ def _row(source: Message, shown: str) -> Fold:
         text = excerpt(shown, handle)
         if len(text) < size:
             texts[number], shown = text, ""
-        outcomes.append(Outcome("compressed", _REASON, size, min(size, len(text))))
+        outcomes.append(Outcome("compressed", "same_count", size, min(size, len(text))))
     if not texts:
-        return kept_fold(source, _REASON)
+        return kept_fold(source, "same_count")
     return Fold(sources=(source,), texts=texts, outcomes=(tuple(outcomes),))
+
+
+def _is_same(pieces: Sequence[Fold], plan: Plan) -> bool:
+    return len(pieces) == len(plan) and all(map(is_, pieces, plan))
 
 
 _VERSION: Final = regex(r"(?<![\d.])(\d{1,2})(?:[-.](\d{1,2}))?(?!\d)")
@@ -275,7 +243,7 @@ def strip_thinking(
             fold = _without(fold, is_anchored=is_anchored)  # noqa: PLW2901
         stripped.append(fold)
         is_anchored = is_anchored or fold.is_marked or bool(fold.note) or source.is_stand_in
-    return plan if all(map(_is_same, stripped, plan)) else tuple(stripped)
+    return plan if _is_same(stripped, plan) else tuple(stripped)
 
 
 def _without(fold: Fold, *, is_anchored: bool) -> Fold:
@@ -287,6 +255,6 @@ def _without(fold: Fold, *, is_anchored: bool) -> Fold:
     is_empty = not (source.parts or source.calls or source.images or source.opaque)
     is_unknown = not (fold.is_marked or is_anchored)
     if not (is_empty or is_unknown):
-        return fold.stripped()
+        return replace(fold, is_stripped=True)
     handle = handle_of(fold.sources, ANCHOR_CHARS if is_unknown else HANDLE_CHARS)
-    return fold.stripped(excerpt("", handle))
+    return replace(fold, is_stripped=True, note=excerpt("", handle))

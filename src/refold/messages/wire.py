@@ -10,8 +10,6 @@ from hashlib import blake2b
 from json.encoder import encode_basestring
 from typing import Any, Final
 
-from refold.messages.exact import ATOMS, spell_exactly
-
 Wire = Mapping[str, Any]
 """A message as the caller wrote it. Read it, never write to it."""
 
@@ -26,75 +24,51 @@ CLASS_KEY: Final = "__class__"
 FOLD_PREFIX: Final = "refold:fold:"
 """The prefix of the keys of folds."""
 
-_HASH: Final = blake2b(digest_size=20)
-"""An empty hash to copy, which is faster than making one."""
-_LONG_CHARS: Final = 800
-"""Replacing bytes is faster than the encoder of `json` from about 800 characters on, and by a fifth
-to a third in long ones; below, its calls take more than they save (at 200 a third more)."""
-_PLAIN_DEPTH: Final = 5
-"""How deep the arguments of a tool call are."""
+_ATOMS: Final = frozenset({str, int, float, bool, type(None)})
+"""The types of values that JSON has and that hold no others."""
+_SHALLOW_LEVELS: Final = 6
+"""The arguments of a tool call are so deep in a message."""
 _MOST_LEVELS: Final = 50
 """Data that is nested deeper is spelled without recursion."""
 _PLAIN_BITS: Final = 2_000
 """About 600 digits, fewer than any limit that Python may set for spelling an integer."""
-_USUAL: Final = {
-    word: json.dumps(word).encode()
-    for word in (
-        *("role", "content", "id", "system", "user", "assistant", "type", "text"),
-        *("tool", "tool_call_id", "tool_calls", "function", "name", "arguments"),
-    )
-}
-"""How words that are in every message are spelled."""
-_WORDS: Final = {None: b"null", True: b"true", False: b"false"}
-_NO_CONTROLS: Final = bytes([code for code in range(256) if code >= 32 or code == ord("\n")])
-"""All bytes but those that JSON spells in ways of their own."""
+_PICKLE_PROTOCOL: Final = 4
+"""Fixed, since digests depend on it."""
+_HASH: Final = blake2b(digest_size=20)
+"""An empty hash to copy, which is faster than making one."""
 
 
 def clone(value: Any) -> Any:
     """Copy JSON-like data so that nothing is shared with the original.
 
-    Walks with a list instead of recursion: nesting depth is the caller's, the stack is ours.
+    Other mappings than dicts become dicts, other objects are deep-copied. Walks with a list instead
+    of recursion: nesting depth is the caller's, the stack is ours.
     """
-    if type(value) in ATOMS:
-        return value
-    todo: list[dict[Any, Any] | list[Any]] = []
-    fresh = _clone_one(value, todo)
+    root = [value]
+    todo: list[Any] = [root]
     while todo:
-        holder = todo.pop()
-        # Only values are exchanged, so the walk over the holder may go on meanwhile.
-        if isinstance(holder, dict):
-            for name, item in holder.items():
-                if type(item) is not str and type(item) not in ATOMS:
-                    holder[name] = _clone_one(item, todo)
-        else:
-            for place, item in enumerate(holder):
-                if type(item) not in ATOMS:
-                    holder[place] = _clone_one(item, todo)
-    return fresh
-
-
-def _clone_one(source: Any, todo: list[dict[Any, Any] | list[Any]]) -> Any:
-    """Copy one level; a copy whose items are still those of the original goes to *todo*."""
-    kind = type(source)
-    if kind is dict or kind is list:
-        fresh = source.copy()
-        todo.append(fresh)
-        return fresh
-    return _clone_foreign(source)
-
-
-def _clone_foreign(source: Any) -> Any:
-    """Copy what is not plain JSON: other mappings become dicts, other objects are deep-copied."""
-    if isinstance(source, Mapping) and not isinstance(source, dict):
-        return {name: clone(item) for name, item in source.items()}
-    return copy.deepcopy(source)
+        fresh = todo.pop()
+        # Only values are exchanged, so the walk over them may go on meanwhile.
+        for place, item in fresh.items() if type(fresh) is dict else enumerate(fresh):
+            kind = type(item)
+            if kind is str or kind in _ATOMS:
+                continue
+            if kind is dict or kind is list:
+                fresh[place] = item.copy()
+                todo.append(fresh[place])
+            elif isinstance(item, Mapping) and not isinstance(item, dict):
+                fresh[place] = dict(item)
+                todo.append(fresh[place])
+            else:
+                fresh[place] = copy.deepcopy(item)
+    return root[0]
 
 
 def clone_message(message: Wire) -> dict[str, Any]:
     """Copy a message; whatever mapping it is, the copy is a dict."""
-    fresh: dict[str, Any] = message.copy() if type(message) is dict else dict(message)
+    fresh: dict[str, Any] = dict(message)
     for name, item in fresh.items():
-        if type(item) is not str and type(item) not in ATOMS:
+        if type(item) not in _ATOMS:
             fresh[name] = clone(item)
     return fresh
 
@@ -115,53 +89,23 @@ def put(message: dict[str, Any], path: Path, value: object) -> None:
     spot[path[-1]] = value
 
 
-def is_same(one: object, other: object) -> bool:
-    """Tell whether two values are the same plain data, to the types and the order of keys."""
-    todo = [(one, other)]
-    while todo:
-        a, b = todo.pop()
-        if a is b and type(a) in ATOMS:
-            continue
-        if type(a) is not type(b):
-            return False
-        if isinstance(a, dict) and isinstance(b, dict):
-            if list(a) != list(b) or not {*map(type, a)} <= {str}:
-                return False
-            todo += zip(a.values(), b.values(), strict=True)
-        elif type(a) is list and isinstance(b, list):
-            if len(a) != len(b):
-                return False
-            todo += zip(a, b, strict=True)
-        elif type(a) not in ATOMS or a != b or (type(a) is float and repr(a) != repr(b)):
-            return False
-    return True
-
-
-def is_shallow(value: Wire) -> bool:
+def is_shallow(value: object, levels: int = _SHALLOW_LEVELS) -> bool:
     """Tell whether *value* is plain data of a few levels: such a thing can always be spelled.
 
     It cannot contain itself, and none of its numbers has more digits than Python writes.
     """
-    return _ends_within(value, _PLAIN_DEPTH + 1)
-
-
-def _ends_within(value: object, depth: int) -> bool:
-    if type(value) is str:
-        return True
-    if type(value) is int:
-        return value.bit_length() <= _PLAIN_BITS
-    if type(value) in ATOMS:
-        return True
-    if type(value) is dict and depth:
+    if type(value) is dict and levels:
         for name, item in value.items():
-            if type(name) is not str or (
-                type(item) is not str and not _ends_within(item, depth - 1)
-            ):
+            if type(name) is not str:
+                return False
+            if type(item) is not str and not is_shallow(item, levels - 1):
                 return False
         return True
-    if type(value) is list and depth:
-        return all(type(item) is str or _ends_within(item, depth - 1) for item in value)
-    return False
+    if type(value) is list and levels:
+        return all(type(item) is str or is_shallow(item, levels - 1) for item in value)
+    if type(value) is int:
+        return value.bit_length() <= _PLAIN_BITS
+    return type(value) in _ATOMS
 
 
 def digest(value: Any) -> str:
@@ -170,79 +114,49 @@ def digest(value: Any) -> str:
     Key order counts, because restoring byte for byte includes the order of keys. What JSON has no
     form for (bytes, dates, tuples, numbers as keys) counts with its type and its value.
     """
-    pieces: list[bytes] = []
-    if _spell_plain(value, pieces, _MOST_LEVELS):
-        return _hash(b"".join(pieces))
-    return _hash("".join(spell_exactly(value)).encode("utf-8", "surrogatepass"))
+    pieces: list[str] = []
+    is_plain = _spell_plain(value, pieces, _MOST_LEVELS)
+    return text_digest("".join(pieces if is_plain else _spell_exactly(value)))
 
 
 def digest_unordered(value: Wire) -> str:
-    """Name data by its content, whatever the order of its keys: some databases sort them."""
-    fresh: dict[str, Any] = {"": value}
-    todo: list[Any] = [fresh]
-    while todo:
-        holder = todo.pop()
-        pairs = holder.items() if type(holder) is dict else enumerate(holder)
-        for name, item in pairs:
-            if type(item) is dict and all(type(key) is str for key in item):
-                holder[name] = dict(sorted(item.items()))
-                todo.append(holder[name])
-            elif type(item) is list:
-                holder[name] = item.copy()
-                todo.append(holder[name])
-    return digest(fresh[""])
+    """Name plain data by its content, whatever the order of its keys: some databases sort them."""
+    pieces: list[str] = []
+    is_plain = _spell_plain(value, pieces, _MOST_LEVELS, is_sorted=True)
+    return text_digest("".join(pieces)) if is_plain else digest(value)
 
 
-def _spell_plain(value: Any, pieces: list[bytes], depth: int) -> bool:
-    """Add the spelling of plain data to *pieces*: so no long text is copied at every level.
+def _spell_plain(value: Any, pieces: list[str], levels: int, *, is_sorted: bool = False) -> bool:
+    """Add the JSON of plain data to *pieces*: so no long text is copied at every level.
 
-    Returns false if there is anything else in the value, or more than *depth* levels.
+    Returns false if there is anything else in the value, or more than so many *levels*.
     """
     kind = type(value)
     if kind is str:
-        _quote(value, pieces)
-    elif kind is dict and depth:
-        before = b"{"
-        for name, item in value.items():
-            if type(name) is not str:
+        pieces.append(encode_basestring(value))
+    elif kind is dict and levels:
+        if not {*map(type, value)} <= {str}:
+            return False
+        before = "{"
+        for name in sorted(value) if is_sorted else value:
+            pieces += (before, encode_basestring(name), ":")
+            if not _spell_plain(value[name], pieces, levels - 1, is_sorted=is_sorted):
                 return False
-            pieces.append(before)
-            _quote(name, pieces)
-            pieces.append(b":")
-            if not _spell_plain(item, pieces, depth - 1):
-                return False
-            before = b","
-        pieces.append(b"}" if value else b"{}")
-    elif kind is list and depth:
-        before = b"["
+            before = ","
+        pieces.append("}" if value else "{}")
+    elif kind is list and levels:
+        before = "["
         for item in value:
             pieces.append(before)
-            if not _spell_plain(item, pieces, depth - 1):
+            if not _spell_plain(item, pieces, levels - 1, is_sorted=is_sorted):
                 return False
-            before = b","
-        pieces.append(b"]" if value else b"[]")
-    elif kind is int:
-        pieces.append(str(value).encode())
-    elif kind in ATOMS:
-        pieces.append(_WORDS[value] if kind is not float else _ENCODER.encode(value).encode())
+            before = ","
+        pieces.append("]" if value else "[]")
+    elif kind in _ATOMS:
+        pieces.append(_ENCODER.encode(value))
     else:
         return False
     return True
-
-
-def _quote(text: str, pieces: list[bytes]) -> None:
-    """Spell a string as JSON; a long one by replacing bytes, which runs at memory speed."""
-    usual = _USUAL.get(text)
-    if usual is not None:
-        pieces.append(usual)
-        return
-    if len(text) >= _LONG_CHARS:
-        data = text.encode("utf-8", "surrogatepass")
-        if not data.translate(None, _NO_CONTROLS):
-            data = data.replace(b"\\", b"\\\\").replace(b'"', b'\\"').replace(b"\n", b"\\n")
-            pieces += (b'"', data, b'"')
-            return
-    pieces.append(encode_basestring(text).encode("utf-8", "surrogatepass"))
 
 
 def spell(value: object) -> str:
@@ -250,7 +164,7 @@ def spell(value: object) -> str:
     try:
         return _ENCODER.encode(value)
     except (RecursionError, TypeError):  # nested too deeply, or keys that JSON does not have
-        return "".join(_spell_deep(value))
+        return "".join(_spell_exactly(value))
 
 
 def _spell_foreign(value: object) -> object:
@@ -266,40 +180,119 @@ _ENCODER: Final = json.JSONEncoder(
 )
 
 
-def _spell_deep(value: object) -> Iterator[str]:
-    """Spell data that the standard encoder cannot, in the very same way."""
-    todo: list[tuple[bool, object]] = [(False, value)]
+class _Text(str):
+    """A text to write out unchanged, among values that are to be spelled."""
+
+    __slots__ = ()
+
+
+class _End(int):
+    """The end of the container with this `id`."""
+
+    __slots__ = ()
+
+
+def _spell_exactly(root: object) -> Iterator[str]:
+    """Spell any Python value as no other value is spelled, so that a digest of it covers the value.
+
+    Plain data is spelled as JSON. What JSON has no form for is spelled by its type and by what it
+    is made of, as `copy` and `pickle` see it: a copy of a value is spelled like the value. Walks
+    with a list instead of recursion. Raises `ValueError` for plain data that contains itself; of
+    other objects that is allowed.
+    """
+    todo: list[Any] = [root]
+    around: dict[int, object] = {}
     while todo:
-        is_spelled, item = todo.pop()
-        if is_spelled:
-            yield str(item)
-        elif isinstance(item, Mapping):
-            pairs = [(f"{spell(_key(name))}:", child) for name, child in item.items()]
-            todo.append((True, "}"))
-            for place in range(len(pairs) - 1, -1, -1):
-                name, child = pairs[place]
-                todo += [(False, child), (True, f",{name}" if place else name)]
-            todo.append((True, "{"))
-        elif isinstance(item, list | tuple):
-            todo.append((True, "]"))
-            for place in range(len(item) - 1, -1, -1):
-                todo += [(False, item[place]), (True, "," if place else "")]
-            todo.append((True, "["))
+        item = todo.pop()
+        kind = type(item)
+        if kind is _Text:
+            yield item
+        elif kind is _End:
+            del around[item]
+        elif kind in _ATOMS:
+            yield _ENCODER.encode(item)
+        elif id(item) in around:
+            if kind is dict or kind is list:
+                raise ValueError("Circular reference detected")
+            yield f"<{kind.__qualname__} again>"
         else:
-            yield spell(item)
+            around[id(item)] = item
+            todo.append(_End(id(item)))
+            todo += reversed(list(_pieces(item)))
 
 
-def _key(name: object) -> str:
-    """Spell a key as the standard encoder does, and any other by its `repr`."""
-    if isinstance(name, str):
-        return name
-    plain = name is None or isinstance(name, bool | int | float)
-    return json.dumps(name) if plain else repr(name)
+def _pieces(item: Any) -> Iterator[Any]:
+    """Yield what a value that is no atom is made of: texts to write out, and values to spell."""
+    kind = type(item)
+    if isinstance(item, Mapping):  # whatever mapping it is, a copy of it is a dict
+        yield _Text("{")
+        for place, (name, child) in enumerate(item.items()):
+            yield _Text("," if place else "")
+            yield _Text("" if type(name) is str else "<key>")
+            yield name
+            yield _Text(":")
+            yield child
+        yield _Text("}")
+    elif kind is list or kind is tuple:
+        yield _Text("[" if kind is list else "<tuple>[")
+        for place, child in enumerate(item):
+            yield _Text("," if place else "")
+            yield child
+        yield _Text("]")
+    elif kind is bytes:
+        yield _Text(f"<bytes {item.hex()}>")
+    elif kind is set or kind is frozenset:
+        spelled = sorted("".join(_spell_exactly(child)) for child in item)
+        yield _Text(f"<{kind.__qualname__} {','.join(spelled)}>")
+    elif isinstance(item, type) or not hasattr(item, "__reduce_ex__"):
+        yield _Text(f"<{getattr(item, '__module__', '')}.{getattr(item, '__qualname__', '')}>")
+    else:
+        yield _Text(f"<{kind.__module__}.{kind.__qualname__} ")
+        yield _reduced(item)
+        yield _Text(">")
+
+
+def _reduced(item: Any) -> Any:
+    """Return what `copy` would make *item* anew from; nothing of what cannot be copied."""
+    try:
+        made = item.__reduce_ex__(_PICKLE_PROTOCOL)
+    except Exception:  # noqa: BLE001 - foreign code may raise anything
+        return None
+    if isinstance(made, str):
+        return made
+    how, arguments, state, items, members = (*made, None, None, None)[:5]
+    return [how, arguments, state, list(items or ()), list(members or ())]
 
 
 def text_digest(text: str) -> str:
     """Name a text by its content."""
     return _hash(text.encode("utf-8", "surrogatepass"))
+
+
+def name(kind: str, *parts: str) -> str:
+    """Name texts together; every part with its length, so that none can pass for another."""
+    if all(map(str.isascii, parts)):  # most are, and one spelling is encoded faster than several
+        return _hash((kind + "".join([f"{len(part)}:{part}" for part in parts])).encode())
+    pieces = [part.encode("utf-8", "surrogatepass") for part in parts]
+    return _hash(kind.encode() + b"".join([b"%d:%b" % (len(piece), piece) for piece in pieces]))
+
+
+def _hash(data: bytes) -> str:
+    """Return 160 bits of BLAKE2b in hexadecimal."""
+    fresh = _HASH.copy()
+    fresh.update(data)
+    return fresh.hexdigest()
+
+
+def place_of(index: int, path: Path = ()) -> str:
+    """Spell a spot in a conversation for people: `messages[3].content[1].text`."""
+    return spot(f"messages[{index}]", path)
+
+
+def spot(place: str, path: Path) -> str:
+    """Extend a place by a path: `messages[3]` + `("content", 1)` → `messages[3].content[1]`."""
+    steps = [f"[{step}]" if isinstance(step, int) else f".{step}" for step in path]
+    return place + "".join(steps)
 
 
 @lru_cache(maxsize=20_000)

@@ -32,8 +32,9 @@ from typing import Any, Final, Generic, TypeVar
 
 from refold.errors import MessageError
 from refold.messages.formats import find_format, recognize
-from refold.messages.formats.base import Format, Reading
+from refold.messages.formats.base import Format
 from refold.messages.formats.objects import Objects
+from refold.messages.message import Message
 from refold.messages.wire import digest
 
 T = TypeVar("T")
@@ -224,7 +225,7 @@ def _content_of(wire: Any) -> object:
     return [read.role, parts, calls, read.thinking, read.opaque, read.images]
 
 
-def read_message(wire: Any, format_name: str = "auto") -> tuple[Format, Reading] | None:
+def read_message(wire: Any, format_name: str = "auto") -> tuple[Format, Message] | None:
     """Read one message; `None` if that fails: the session will say what is wrong."""
     if not isinstance(wire, Mapping):
         return None

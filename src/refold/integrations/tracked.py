@@ -159,7 +159,7 @@ def without_thinking(message: Any, format_name: str) -> Any:
     objects = Objects()
     wire = objects.read([message])[0]
     read = read_message(wire, format_name)
-    if read is None or not read[1].thinking or read[0].strip is None:
+    if read is None or not read[1].thinking or read[0].is_thinking is None:
         return message
     format_, reading = read
     rest = clone(dict(wire))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from refold.messages.formats import find_ties
+from refold.messages.formats import find_format
 from refold.messages.message import Message
 
 
@@ -14,7 +14,9 @@ def find_blocks(messages: Sequence[Message]) -> list[range]:
     A block reaches from a message that calls tools to the last message that answers one of its
     calls, including everything in between; some session files have other ties as well.
     """
-    last_answer, ties = _last_answers(messages), find_ties(messages)
+    last_answer = _last_answers(messages)
+    find_ties = find_format(messages[0].format).ties if messages else None
+    ties = find_ties([message.wire for message in messages]) if find_ties else {}
     blocks: list[range] = []
     start = 0
     while start < len(messages):

@@ -28,7 +28,6 @@ from typing import Any, Final, NamedTuple, Self
 
 from refold.errors import MessageError, StoreError
 from refold.messages.formats import recognize
-from refold.messages.formats.base import Reading
 from refold.messages.message import Message
 from refold.messages.wire import (
     FOLD_PREFIX,
@@ -55,14 +54,6 @@ _SEAL_CHARS: Final = 16
 _MOST_BELOW: Final = 24
 """Folds below that a record lists, to be fetched together: 400 folds of folds are 17 round trips
 then, and the record of each has about a kilobyte more."""
-_SPOKEN: Final = (
-    ("role", "assistant", "content"),
-    ("role", "assistant", "blocks"),
-    ("type", "ai", "content"),
-    ("kind", "response", "parts"),
-)
-"""How the shapes whose thinking may be left out say that a model speaks, and where its blocks are:
-those of providers and LangChain, LlamaIndex and pydantic-ai."""
 NOTHING: Final = 0
 SOME: Final = 1
 ALL: Final = 2
@@ -104,7 +95,6 @@ def read_said(wire: Mapping[str, Any], message: Message | None = None, index: in
 
 def _read(wire: Mapping[str, Any], message: Message | None) -> Said:
     format_ = recognize([wire])
-    read: Message | Reading
     if message is not None and message.format == format_.name and not message.is_fixed:
         read = message
     else:
@@ -125,9 +115,7 @@ def _read(wire: Mapping[str, Any], message: Message | None) -> Said:
     is_marked = any(map(has_tag, texts))
     if is_marked and not any(map(find_handles, texts)):
         said += ("id", str(wire.get(ID_KEY)))  # a tag without a handle may read like another one
-    may_be_stripped = not isinstance(wire.get("content"), str) and any(
-        isinstance(wire.get(blocks), list) and wire.get(key) == v for key, v, blocks in _SPOKEN
-    )
+    may_be_stripped = read.role == "assistant" and isinstance(wire.get(format_.blocks), list)
     is_instruction = read.role in ("system", "developer")
     return Said(name("said", *said), is_instruction, is_marked, may_be_stripped)
 

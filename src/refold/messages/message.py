@@ -123,46 +123,46 @@ def _parse(text: str) -> object:
 
 @dataclass(slots=True, eq=False, kw_only=True, repr=False)
 class Message:
-    """One turn; `wire` is the caller's own data and all that we do not understand."""
+    """One turn; `wire` is the caller's own data and all that we do not understand.
 
-    index: Final[int]
-    own_id: str | None
+    A format fills in what was said, and a `Loader` where it stands; then nobody changes it.
+    """
+
+    role: str
+    own_id: str | None = None
     """The caller's id; once it was asked for, else the one that is derived."""
-    role: Final[str]
-    wire: Final[Wire]
+    index: int = 0
+    wire: Wire = field(default_factory=dict[str, Any])
     known_digest: str | None = None
     """The digest, once it was asked for."""
-    format: Final[str] = "plain"
+    format: str = "plain"
     """Name of the shape it was read in."""
-    parts: Final[tuple[Part, ...]] = ()
-    opaque: Final[tuple[str, ...]] = ()
+    parts: list[Part] = field(default_factory=list[Part])
+    opaque: list[str] = field(default_factory=list[str])
     """Texts that cost tokens but are never replaced: names, refusals, documents."""
-    thinking: Final[tuple[str, ...]] = ()
+    thinking: list[str] = field(default_factory=list[str])
     """What a model thought: it costs tokens, too, but providers refuse to see it repeated
     outside of its own block. It stays as it is or goes as a whole."""
-    images: Final[int] = 0
+    images: int = 0
     """How many pictures it carries; they cost tokens by rule."""
-    media: Final[tuple[Media, ...]] = ()
+    media: list[Media] = field(default_factory=list[Media])
     """Those of them, and what else is no text, that a line may take the place of."""
-    calls: Final[tuple[Call, ...]] = ()
+    calls: list[Call] = field(default_factory=list[Call])
     """The tool calls that this message makes; of some, long arguments may be cut."""
-    stands_for: Final[Behind | None] = None
+    stands_for: Behind | None = None
     """The originals that it stands for, if it stands for any."""
-    binds_next: Final[bool] = False
+    binds_next: bool = False
     """Whether providers refuse it without the message after it: reasoning before a call."""
-    is_fixed: Final[bool] = False
+    is_fixed: bool = False
     """Whether it must stay where it is, as it is: a compaction of the provider's own."""
-    is_turn: Final[bool] = True
+    is_turn: bool = True
     """False for records of a session file that no model ever sees: they only travel along."""
-    is_tool_result: bool = field(init=False)
-    """Whether it answers a tool call, by role or by content."""
+    depth: int = 0
+    """How many steps of every path lead to the turn, in a record of a session file."""
     lone: Behind | None = None
     """What a stand-in for this message alone stands for, once derived."""
     said: Any = None
     """What it says, by which it is recognized, once derived: see `refold.messages.manifest`."""
-
-    def __post_init__(self) -> None:
-        self.is_tool_result = self.role in _TOOLS or any(part.call_id for part in self.parts)
 
     def changed(
         self,
@@ -182,6 +182,11 @@ class Message:
             stands_for=self.stands_for if stands_for is None else stands_for,
             lone=self.lone if id is None else None,
         )
+
+    @property
+    def is_tool_result(self) -> bool:
+        """Whether it answers a tool call, by role or by content."""
+        return self.role in _TOOLS or any(part.call_id for part in self.parts)
 
     @property
     def digest(self) -> str:

@@ -250,7 +250,7 @@ def _without(fold: Fold, *, is_anchored: bool) -> Fold:
     source = fold.sources[0]
     if fold.is_rolled or fold.is_stripped or not source.thinking:
         return fold
-    if find_format(source.format).strip is None:
+    if find_format(source.format).is_thinking is None:
         return fold
     is_empty = not (source.parts or source.calls or source.images or source.opaque)
     is_unknown = not (fold.is_marked or is_anchored)

@@ -8,7 +8,8 @@ from typing import Any
 
 from refold.messages.folds import Fold
 from refold.messages.foreign import foreign_ids, note_provenance
-from refold.messages.formats import Loader, recognize, strip, write_rolled
+from refold.messages.formats import Loader, find_format, recognize, strip
+from refold.messages.formats.objects import normalize
 from refold.messages.handles import behind_of, shown_in
 from refold.messages.manifest import NOTHING, Behind, Shown, Trail, id_of, read_said, write_view
 from refold.messages.message import Message
@@ -115,9 +116,10 @@ def render_short_forms(
 
 
 def _write(fold: Fold) -> dict[str, Any]:
-    if fold.is_rolled:
-        return write_rolled(fold.sources, fold.texts[0], fold.role)
     first = fold.sources[0]
+    if fold.is_rolled:
+        wires = [source.wire for source in fold.sources]
+        return normalize(find_format(first.format).write(wires, fold.texts[0], fold.role))
     message = clone_message(first.wire)
     for number, text in fold.texts.items():
         put(message, first.parts[number].path, text)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Protocol
 
 from refold.messages.folds import Fold
-from refold.messages.message import Call, Message
+from refold.messages.message import Message
 from refold.scan.tokens.counter import ForgivingCounter, TokenCounter
 
 MESSAGE_OVERHEAD = 4
@@ -15,19 +14,6 @@ MESSAGE_OVERHEAD = 4
 
 IMAGE_TOKENS = 1_100
 """Tokens of one image of unknown size: four tiles by the usual pricing rules, rounded up."""
-
-
-class Countable(Protocol):
-    """What a turn has besides its texts: a `Message`, or one that is being read."""
-
-    @property
-    def opaque(self) -> Sequence[str]: ...  # noqa: D102
-    @property
-    def calls(self) -> Sequence[Call]: ...  # noqa: D102
-    @property
-    def thinking(self) -> Sequence[str]: ...  # noqa: D102
-    @property
-    def images(self) -> int: ...  # noqa: D102
 
 
 class CountedTexts:
@@ -97,7 +83,7 @@ class CountedTexts:
         return count_beside(message, self.count)
 
 
-def count_beside(turn: Countable, count: TokenCounter) -> int:
+def count_beside(turn: Message, count: TokenCounter) -> int:
     """Return the tokens of everything in a turn besides its texts."""
     total = IMAGE_TOKENS * turn.images + MESSAGE_OVERHEAD
     for text in turn.opaque:

@@ -269,32 +269,6 @@ def text_digest(text: str) -> str:
     return _hash(text.encode("utf-8", "surrogatepass"))
 
 
-def name(kind: str, *parts: str) -> str:
-    """Name texts together; every part with its length, so that none can pass for another."""
-    if all(map(str.isascii, parts)):  # most are, and one spelling is encoded faster than several
-        return _hash((kind + "".join([f"{len(part)}:{part}" for part in parts])).encode())
-    pieces = [part.encode("utf-8", "surrogatepass") for part in parts]
-    return _hash(kind.encode() + b"".join([b"%d:%b" % (len(piece), piece) for piece in pieces]))
-
-
-def _hash(data: bytes) -> str:
-    """Return 160 bits of BLAKE2b in hexadecimal."""
-    fresh = _HASH.copy()
-    fresh.update(data)
-    return fresh.hexdigest()
-
-
-def place_of(index: int, path: Path = ()) -> str:
-    """Spell a spot in a conversation for people: `messages[3].content[1].text`."""
-    return spot(f"messages[{index}]", path)
-
-
-def spot(place: str, path: Path) -> str:
-    """Extend a place by a path: `messages[3]` + `("content", 1)` → `messages[3].content[1]`."""
-    steps = [f"[{step}]" if isinstance(step, int) else f".{step}" for step in path]
-    return place + "".join(steps)
-
-
 @lru_cache(maxsize=20_000)
 def letters_of(fold: str, count: int) -> str:
     """Spell the first letters of a fold: letters only, so that no id looks like a number."""

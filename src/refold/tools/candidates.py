@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from refold.messages.formats.base import Reading
+from refold.messages.message import Message
 from refold.messages.token_count import count_beside
 from refold.messages.wire import text_digest
 from refold.notation.recognize import has_tag
@@ -130,7 +130,7 @@ def _judge(one: Candidate, fresh: str, options: ManagerOptions) -> str:
 
 
 def _fresh(
-    texts: Sequence[TextRef], turns: Sequence[Reading], options: ManagerOptions
+    texts: Sequence[TextRef], turns: Sequence[Message], options: ManagerOptions
 ) -> dict[int, str]:
     """Return the messages that stay raw for now, unless they alone do not fit."""
     keep, limit = options.keep_recent, options.compress_context_limit

@@ -13,10 +13,10 @@ from typing import Any, Final
 
 from refold.errors import MessageError
 from refold.messages.failure import is_failure_text
-from refold.messages.formats import Reader, check_items, turn_of, turn_path
-from refold.messages.formats.base import Reading, is_mapping, kind_of
+from refold.messages.formats import Loader, check_items, turn_of, turn_path
+from refold.messages.formats.base import is_mapping, kind_of
 from refold.messages.formats.objects import as_data
-from refold.messages.message import Call
+from refold.messages.message import Call, Message
 from refold.messages.wire import Path, place_of
 
 _FIELD: Final = "compressed_content"
@@ -57,16 +57,16 @@ class ToolResultRef(TextRef):
     """The result that this text is part of: texts with the same index and block are one result."""
 
 
-def read_turns(messages: Sequence[object]) -> list[Reading]:
+def read_turns(messages: Sequence[object]) -> list[Message]:
     """Read every message, or say what is wrong with the first that cannot be read."""
-    reader = Reader()
-    turns: list[Reading] = []
+    loader = Loader()
+    turns: list[Message] = []
     for index, message in enumerate(check_items(messages)):
         data = as_data(message, index)
         if not is_mapping(data):
             problem = f"must be a mapping or an object with a role, got {kind_of(message)}"
             raise MessageError(problem, place_of(index))
-        turns.append(reader.read(data, index, reader.format_of(data)))
+        turns.append(loader.read(data, index))
     return turns
 
 
@@ -75,7 +75,7 @@ def find_texts(messages: Sequence[object]) -> list[TextRef]:
     return texts_of(read_turns(messages))
 
 
-def texts_of(turns: Sequence[Reading]) -> list[TextRef]:
+def texts_of(turns: Sequence[Message]) -> list[TextRef]:
     """Return the texts of *turns*, in order; those that tools returned are `ToolResultRef`."""
     calls: dict[str, Call] = {}
     texts: list[TextRef] = []

@@ -47,7 +47,7 @@ def test_blocks_are_read_into_values() -> None:
     assert [(c.id, c.name, c.arguments) for c in message.calls] == [
         ("tooluse_3", "read", {"number": 3})
     ]
-    assert message.thinking == ("thinking of 3",)
+    assert message.thinking == ["thinking of 3"]
     assert [part.call_id for part in answer.parts] == ["tooluse_3", "tooluse_3"]
     assert answer.parts[1].path[-2:] == ("json", "rows")
 

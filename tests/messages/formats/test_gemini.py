@@ -54,7 +54,7 @@ def test_a_content_is_read_into_values() -> None:
     message, answer = load(call(7))
     assert (message.role, answer.role) == ("assistant", "user")
     assert [(c.name, c.arguments) for c in message.calls] == [("read", {"number": 7})]
-    assert message.thinking == ("thinking of 7",)
+    assert message.thinking == ["thinking of 7"]
     assert not message.parts
     (part,) = answer.parts
     assert part.call_id == message.calls[0].id
@@ -70,7 +70,7 @@ def test_a_signed_text_is_never_touched() -> None:
     signed = {"role": "model", "parts": [{"text": LONG, "thoughtSignature": "c2ln"}]}
     message = load([signed])[0]
     assert not message.parts
-    assert message.opaque == (LONG,)
+    assert message.opaque == [LONG]
 
 
 def test_data_in_a_response_may_be_said_shorter() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from typing import Any, Final
 
 from refold.errors import ConfigError, MessageError, describe
@@ -18,16 +19,13 @@ from refold.messages.formats import (
 )
 from refold.messages.formats.base import (
     Format,
-    Reading,
     advise_list,
-    block_types_of,
     is_mapping,
     is_note,
     kind_of,
 )
-from refold.messages.formats.objects import normalize
-from refold.messages.message import Message
-from refold.messages.wire import Path, digest, is_shallow
+from refold.messages.message import Message, Part
+from refold.messages.wire import Path, digest, is_shallow, place_of
 from refold.options import ROLES
 
 FORMATS: Final[tuple[Format, ...]] = (
@@ -45,18 +43,15 @@ FORMATS: Final[tuple[Format, ...]] = (
     chat.PLAIN,
 )
 """Tried in this order; the last one reads anything with a role and content."""
-_PLACES_BY_KEY: Final[Mapping[str, Sequence[int]]] = {
+_BY_KEY: Final[Mapping[str, Sequence[int]]] = {
     key: [place for place, format_ in enumerate(FORMATS) if key in format_.keys]
-    for format_ in FORMATS
-    for key in format_.keys
+    for key in frozenset().union(*(format_.keys for format_ in FORMATS))
 }
-"""The places of the formats that have a message with such a key."""
-_PLACES_BY_BLOCK: Final[Mapping[str, Sequence[int]]] = {
+_BY_BLOCK: Final[Mapping[str, Sequence[int]]] = {
     kind: [place for place, format_ in enumerate(FORMATS) if kind in format_.block_types]
-    for format_ in FORMATS
-    for kind in format_.block_types
+    for kind in frozenset().union(*(format_.block_types for format_ in FORMATS))
 }
-"""The places of the formats that have a block of such a type."""
+"""The places of the formats that have a message with such a key, or a block of such a type."""
 
 RETRIEVAL_TOOLS: Final = ("retrieve_original", "refold_retrieve")
 """How the names of tools end that fetch originals back; hosts put their own before them."""
@@ -81,21 +76,20 @@ def recognize(messages: Sequence[object]) -> Format:
     first = len(FORMATS) - 1
     for message in filter(is_mapping, messages):
         for place in _candidates(message):
-            if place >= first:
-                break
-            if FORMATS[place].claims(message):
-                first = place
+            if place >= first or FORMATS[place].claims(message):
+                first = min(first, place)
                 break
     return FORMATS[first]
 
 
 def _candidates(message: Mapping[str, Any]) -> Sequence[int]:
     """Return the places of the formats that *message* may be of, by its keys and blocks."""
-    found = [_PLACES_BY_KEY[key] for key in message if key in _PLACES_BY_KEY]
+    found = [_BY_KEY[key] for key in message if key in _BY_KEY]
     content = message.get("content")
     if isinstance(content, list):
-        types = block_types_of(content)
-        found += [_PLACES_BY_BLOCK[kind] for kind in types if kind in _PLACES_BY_BLOCK]
+        types = [block.get("type", "") for block in content if is_mapping(block)]
+        kinds = {kind for kind in types if isinstance(kind, str)}
+        found += [_BY_BLOCK[kind] for kind in kinds if kind in _BY_BLOCK]
     return found[0] if len(found) == 1 else sorted({place for places in found for place in places})
 
 
@@ -116,27 +110,12 @@ def turn_of(record: Any) -> Any:
     return record
 
 
-def write_rolled(messages: Sequence[Message], text: str, role: str) -> dict[str, Any]:
-    """Write *text* in the place and the shape of *messages*, as said by *role*.
-
-    A roll-up speaks of what happened, so it is mostly the assistant's; nobody's words are put into
-    the user's mouth.
-    """
-    format_ = find_format(messages[0].format)
-    return normalize(format_.write([message.wire for message in messages], text, role))
-
-
 def strip(message: dict[str, Any], format_name: str, note: str) -> None:
     """Take what a model thought out of a message of our own; a *note* may take its place."""
-    remove = find_format(format_name).strip
-    assert remove is not None, "checked by the caller"
-    remove(message, note)
-
-
-def find_ties(messages: Sequence[Message]) -> Mapping[int, int]:
-    """Map the place of a message to that of the last one that must not be parted from it."""
-    ties = find_format(messages[0].format).ties if messages else None
-    return ties([message.wire for message in messages]) if ties else {}
+    format_ = find_format(format_name)
+    assert format_.is_thinking is not None, "checked by the caller"
+    rest = [block for block in message[format_.blocks] if not format_.is_thinking(block)]
+    message[format_.blocks] = [*([format_.write_text(message, note)] if note else ()), *rest]
 
 
 def find_task(said: Sequence[Message]) -> Message:
@@ -160,66 +139,22 @@ def load(
     return tuple(loader.load(raw, index) for index, raw in enumerate(checked))
 
 
-class Reader:
-    """Reads one message after the other, each in its shape: every surface reads by this."""
+class Loader:
+    """Reads one message after the other, each in its shape, with an id that no other has."""
 
-    def __init__(self, format_name: str = "auto") -> None:
+    def __init__(self, format_name: str = "auto", *, strict_roles: bool = False) -> None:
         self._format = None if format_name == "auto" else find_format(format_name)
         self._lasts_from: int | None = None
         """Where a message of a lasting shape was read: the rest is read as its kind."""
         self._retrievals: set[str] = set()
         """Ids of calls that fetch originals back."""
-
-    def rewind(self, index: int) -> None:
-        """Go on at *index*."""
-        if self._lasts_from is not None and self._lasts_from >= index:
-            self._format = self._lasts_from = None
-
-    def copy(self) -> Reader:
-        """Return an independent copy of this reader."""
-        other = Reader()
-        other._format, other._lasts_from = self._format, self._lasts_from
-        other._retrievals = self._retrievals.copy()
-        return other
-
-    def format_of(self, message: Mapping[str, Any]) -> Format:
-        """Return the shape in which *message*, the next one, is read."""
-        return self._format or recognize([message])
-
-    def read(self, message: Mapping[str, Any], index: int, format_: Format) -> Reading:
-        """Read the message that stands at *index*."""
-        reading = format_.read(message, f"messages[{index}]")
-        self._note_retrievals(reading)
-        if format_.turn_path is not None:
-            reading.depth = len(format_.turn_path(message))
-        if format_.is_lasting and self._format is None:
-            self._lasts_from = index
-            self._format = format_
-        return reading
-
-    def _note_retrievals(self, reading: Reading) -> None:
-        """Let what was fetched back stay as it is: a model that asked for it would ask again."""
-        for call in reading.calls:
-            if call.name.endswith(RETRIEVAL_TOOLS):
-                self._retrievals.add(call.id)
-            else:  # some models number their calls anew in every turn
-                self._retrievals.discard(call.id)
-        if self._retrievals and any(part.call_id in self._retrievals for part in reading.parts):
-            reading.fix(self._retrievals)
-
-
-class Loader:
-    """Makes a message of each that is read, with an id that no other has."""
-
-    def __init__(self, format_name: str = "auto", *, strict_roles: bool = False) -> None:
-        self._reader = Reader(format_name)
         self._strict_roles = strict_roles
         self._unclaimed: list[Message] = []
         """Messages with ids that we derived, until a message comes with an id of its own."""
         self._place_of_id: dict[str, int] = {}
 
     def rewind(self, index: int) -> None:
-        """Go on at *index*: what was read there and behind it did not become part of anything.
+        """Go on at *index*: what was read there and after it did not become part of anything.
 
         Of what was read before it only the ids are remembered.
         """
@@ -228,64 +163,70 @@ class Loader:
         self._claim_derived()
         while self._place_of_id and next(reversed(self._place_of_id.values())) >= index:
             self._place_of_id.popitem()
-        self._reader.rewind(index)
+        if self._lasts_from is not None and self._lasts_from >= index:
+            self._format = self._lasts_from = None
 
     def copy(self) -> Loader:
         """Return an independent copy of this loader; it knows the ids that were given."""
-        other = Loader(strict_roles=self._strict_roles)
-        other._reader = self._reader.copy()
+        other = copy(self)
+        other._retrievals = self._retrievals.copy()
+        other._unclaimed = self._unclaimed.copy()
         other._place_of_id = self._place_of_id.copy()
         return other
 
-    def load(self, raw: object, index: int) -> Message:
-        """Read the message that stands at *index*."""
-        place = f"messages[{index}]"
-        message = _check_message(raw, index)
-        format_ = self._reader.format_of(message)
-        # What contains itself is found out first: no reader could end.
-        name = None if is_shallow(message) else _digest(message, place)
-        reading = self._reader.read(message, index, format_)
-        if self._strict_roles and reading.is_turn and reading.role not in KNOWN_ROLES:
-            raise MessageError(
-                f"unknown role {reading.role!r}; known: {', '.join(sorted(KNOWN_ROLES))}",
-                f"{place}.role",
-            )
-        made = Message(
-            index=index,
-            own_id=reading.id,
-            role=reading.role,
-            wire=message,
-            known_digest=name,
-            format=format_.name,
-            parts=tuple(reading.parts),
-            opaque=tuple(reading.opaque),
-            thinking=tuple(reading.thinking),
-            images=reading.images,
-            media=tuple(reading.media),
-            calls=tuple(reading.calls),
-            binds_next=reading.binds_next,
-            is_fixed=reading.is_fixed,
-            is_turn=reading.is_turn,
-        )
-        if reading.id is None and not self._place_of_id:
-            self._unclaimed.append(made)
-        else:
-            self._claim(made.id, index)
-        return made
+    def read(self, wire: Mapping[str, Any], index: int) -> Message:
+        """Read the message that stands at *index*; nobody asks for its id."""
+        format_ = self._format or recognize([wire])
+        message = format_.read(wire, place_of(index))
+        message.index, message.wire, message.format = index, wire, format_.name
+        self._keep_retrieved(message)
+        if format_.turn_path is not None:
+            message.depth = len(format_.turn_path(wire))
+        if format_.is_lasting and self._format is None:
+            self._lasts_from = index
+            self._format = format_
+        return message
 
-    def _claim(self, id_: str, index: int) -> None:
-        """Refuse an id that is taken; derived ids differ among themselves, by their index."""
+    def load(self, raw: object, index: int) -> Message:
+        """Read the message that stands at *index*, and claim its id."""
+        wire = _check_message(raw, index)
+        # What contains itself is found out first: no reader could end.
+        known_digest = None if is_shallow(wire) else _digest(wire, place_of(index))
+        message = self.read(wire, index)
+        message.known_digest = known_digest
+        if self._strict_roles and message.is_turn and message.role not in KNOWN_ROLES:
+            known = ", ".join(sorted(KNOWN_ROLES))
+            problem = f"unknown role {message.role!r}; known: {known}"
+            raise MessageError(problem, place_of(index, ("role",)))
+        if message.own_id is None and not self._place_of_id:
+            self._unclaimed.append(message)
+            return message
+        # Derived ids differ among themselves, by their index.
         self._claim_derived()
-        earlier = self._place_of_id.setdefault(id_, index)
+        earlier = self._place_of_id.setdefault(message.id, index)
         if earlier != index:
-            raise MessageError(
-                f"id {id_!r} is already used by messages[{earlier}]; ids must be unique",
-                f"messages[{index}].id",
-            )
+            problem = f"id {message.id!r} is already used by messages[{earlier}]"
+            raise MessageError(f"{problem}; ids must be unique", place_of(index, ("id",)))
+        return message
 
     def _claim_derived(self) -> None:
         self._place_of_id.update((message.id, message.index) for message in self._unclaimed)
         self._unclaimed.clear()
+
+    def _keep_retrieved(self, message: Message) -> None:
+        """Let what was fetched back stay as it is: a model that asked for it would ask again."""
+        for call in message.calls:
+            if call.name.endswith(RETRIEVAL_TOOLS):
+                self._retrievals.add(call.id)
+            else:  # some models number their calls anew in every turn
+                self._retrievals.discard(call.id)
+        if not self._retrievals:
+            return
+        for number, part in enumerate(message.parts):
+            if part.call_id in self._retrievals:
+                message.is_fixed = True
+                message.opaque.append(part.text)
+                message.parts[number] = Part(part.path, "", part.result)
 
 
 def _digest(message: Mapping[str, Any], place: str) -> str:

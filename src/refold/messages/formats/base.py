@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeGuard
 
 from refold.errors import MessageError
 from refold.lazy import regex
-from refold.messages.message import Call, Media, MediaKind, Message, Part, ToolResult
+from refold.messages.message import Media, MediaKind, Message, Part, ToolResult
 from refold.messages.wire import CLASS_KEY, Path, spot
 from refold.notation.recognize import is_digest
 
@@ -40,35 +40,6 @@ CONVERSATION_KEYS: Final = ("messages", "contents", "input")
 Responses API."""
 
 
-@dataclass(slots=True, eq=False)
-class Reading:
-    """What was read from one message; filled while its content is walked."""
-
-    role: str
-    id: str | None = None
-    is_turn: bool = True
-    """False for records of a session file that are never sent to a model."""
-    parts: list[Part] = field(default_factory=list)
-    opaque: list[str] = field(default_factory=list)
-    thinking: list[str] = field(default_factory=list)
-    images: int = 0
-    media: list[Media] = field(default_factory=list)
-    calls: list[Call] = field(default_factory=list)
-    binds_next: bool = False
-    is_fixed: bool = False
-    """True for what must stay where it is, as it is, such as a provider's own compaction."""
-    depth: int = 0
-    """How many steps of every path lead to the turn, in a record of a session file."""
-
-    def fix(self, call_ids: Collection[str]) -> None:
-        """Let the answers to these calls stay where they are, as they are."""
-        self.is_fixed = True
-        for number, part in enumerate(self.parts):
-            if part.call_id in call_ids:
-                self.opaque.append(part.text)
-                self.parts[number] = Part(part.path, "", part.result)
-
-
 def _write_text(block: Mapping[str, Any], text: str) -> dict[str, Any]:
     """Write a text in the place of a block with a type; the mark of a cache stays with it."""
     is_item = block.get("type") in ("input_image", "input_file")  # of the Responses API
@@ -90,7 +61,7 @@ class Format:
     """
 
     name: str
-    read: Callable[[Mapping[str, Any], str], Reading]
+    read: Callable[[Mapping[str, Any], str], Message]
     """Reads a message; takes the place to name in errors, too."""
     write: Callable[[Sequence[Mapping[str, Any]], str, str], dict[str, Any]]
     """Writes a message in the place of the given ones, with the given text and role, which is
@@ -101,8 +72,8 @@ class Format:
     """A message that can only be of this shape has one of these keys, or a block as below."""
     block_types: frozenset[str] = frozenset()
     """The types of such blocks in its content; empty for a block without a type."""
-    matches: Callable[[Mapping[str, Any]], bool] | None = None
-    """Tells whether a message with such a key or block can only be of this shape; `None` if so."""
+    claims: Callable[[Mapping[str, Any]], bool] = lambda _: True
+    """Tells whether a message with such a key or block can only be of this shape."""
     ties: Callable[[Sequence[Mapping[str, Any]]], Mapping[int, int]] | None = None
     """Maps the place of a message to that of the last one that must not be parted from it."""
     is_lasting: bool = False
@@ -110,18 +81,17 @@ class Format:
     sides: Sides = "any"
     """Whose messages the provider wants to follow whose."""
     write_text: Callable[[Mapping[str, Any], str], Any] = _write_text
-    """Writes a text as a block in the place of another one, which is a picture or the like."""
-    strip: Callable[[dict[str, Any], str], None] | None = None
-    """Takes what a model thought out of a message of our own, where a provider binds that to all
-    that was said before; puts a note in its place, if there is one."""
+    """Writes a text as a block, in the place of another one (a picture or the like) or in a
+    message."""
+    blocks: str = "content"
+    """Under which key the blocks or parts of a message are."""
+    is_thinking: Callable[[Any], bool] | None = None
+    """Tells whether a block is what a model thought, where a provider binds that to all that was
+    said before; then it goes once any of that has changed."""
     turn_path: Callable[[Mapping[str, Any]], Path] | None = None
     """Says where the turn stands in a record, if this is the record shape of a session file."""
     is_injected: Callable[[Message], bool] | None = None
     """Tells whether a program wrote a turn of the user's, such as the output of a command."""
-
-    def claims(self, message: Mapping[str, Any]) -> bool:
-        """Tell whether *message*, which has such a key or block, can only be of this shape."""
-        return self.matches is None or self.matches(message)
 
 
 def check_role(role: object, message: Mapping[str, Any], place: str) -> str:
@@ -152,12 +122,6 @@ def has_type(value: object, types: Collection[str]) -> bool:
     """Tell whether *value* is a mapping whose `type` is one of *types*."""
     kind = value.get("type") if is_mapping(value) else None
     return isinstance(kind, str) and kind in types
-
-
-def block_types_of(content: Sequence[object]) -> Set[str]:
-    """Return the types of the blocks in a content; empty for those without one."""
-    types = (block.get("type", "") for block in content if is_mapping(block))
-    return {kind for kind in types if isinstance(kind, str)}
 
 
 def check_mapping(value: object, what: str, path: Path, place: str) -> Mapping[str, Any]:
@@ -193,14 +157,6 @@ def check_call_id(body: Mapping[str, Any], name: str, path: Path, place: str) ->
     return id_
 
 
-def put_note(
-    message: dict[str, Any], name: str, note: Mapping[str, Any], rest: Sequence[object]
-) -> None:
-    """Leave the *rest* of the blocks under *name*, behind a *note* if its text says anything."""
-    is_said = note.get("text") or note.get("content")
-    message[name] = [*([note] if is_said else ()), *rest]
-
-
 def keys_of(message: Mapping[str, Any]) -> str:
     """Name the first keys of *message*."""
     named = [str(key) for key in message if key != CLASS_KEY]
@@ -231,7 +187,7 @@ def is_tagged(message: Message) -> bool:
 
 
 def add_text(
-    reading: Reading, text: object, path: Path, place: str, *, result: ToolResult | None = None
+    reading: Message, text: object, path: Path, place: str, *, result: ToolResult | None = None
 ) -> None:
     """Add a replaceable text, or say that it is not one."""
     if not isinstance(text, str):
@@ -240,7 +196,7 @@ def add_text(
 
 
 def add_media(
-    reading: Reading, kind: MediaKind, path: Path, block: Mapping[str, Any], pictures: int = 1
+    reading: Message, kind: MediaKind, path: Path, block: Mapping[str, Any], pictures: int = 1
 ) -> None:
     """Add what a line of text may take the place of; it counts as so many *pictures*."""
     reading.images += pictures

@@ -9,7 +9,6 @@ from refold.errors import MessageError
 from refold.messages.formats.base import (
     ONE_SHAPE,
     Format,
-    Reading,
     add_media,
     add_text,
     check_call_id,
@@ -17,11 +16,10 @@ from refold.messages.formats.base import (
     check_mapping,
     check_role,
     is_mapping,
-    put_note,
     write_untyped_text,
 )
 from refold.messages.formats.content import add_answer, add_fields, count_unknown, dump
-from refold.messages.message import Call, MediaKind, ToolResult
+from refold.messages.message import Call, MediaKind, Message, ToolResult
 from refold.messages.wire import Path, spot
 
 _BLOCKS: Final = frozenset(
@@ -39,8 +37,8 @@ def _matches(message: Mapping[str, Any]) -> bool:
     )
 
 
-def _read(message: Mapping[str, Any], place: str) -> Reading:
-    reading = Reading(role=check_role(message.get("role"), message, place))
+def _read(message: Mapping[str, Any], place: str) -> Message:
+    reading = Message(role=check_role(message.get("role"), message, place))
     for block, path in check_list_of(message, "content", "block", "Bedrock's", place):
         if "type" in block:
             problem = f'has a "type" ({block["type"]!r}), as no block of Converse does'
@@ -49,7 +47,7 @@ def _read(message: Mapping[str, Any], place: str) -> Reading:
     return reading
 
 
-def _read_block(reading: Reading, block: Mapping[str, Any], path: Path, place: str) -> None:
+def _read_block(reading: Message, block: Mapping[str, Any], path: Path, place: str) -> None:
     use, result = block.get("toolUse"), block.get("toolResult")
     if block.get("text") is not None:
         add_text(reading, block["text"], (*path, "text"), place)
@@ -65,7 +63,7 @@ def _read_block(reading: Reading, block: Mapping[str, Any], path: Path, place: s
         count_unknown(reading, block, reading.opaque)
 
 
-def _read_media(reading: Reading, block: Mapping[str, Any], path: Path) -> bool:
+def _read_media(reading: Message, block: Mapping[str, Any], path: Path) -> bool:
     """Read a picture, recording or document, if *block* is one; citations count documents."""
     kind = next((kind for kind in _MEDIA if kind in block), None)
     if kind is not None:
@@ -81,7 +79,7 @@ def _thought(reasoning: object) -> str:
     return str(told.get("text") or "") if is_mapping(told) else ""
 
 
-def _read_result(reading: Reading, result: Mapping[str, Any], path: Path, place: str) -> None:
+def _read_result(reading: Message, result: Mapping[str, Any], path: Path, place: str) -> None:
     """Read what a tool returned: its texts, and each field of its data, may be replaced."""
     told = ToolResult(check_call_id(result, "toolUseId", path, place), result, path)
     before = len(reading.parts)
@@ -104,18 +102,13 @@ def _write(messages: Sequence[Mapping[str, Any]], text: str, role: str) -> dict[
     return {"role": role, "content": [{"text": text}]}
 
 
-def _strip(message: dict[str, Any], note: str) -> None:
-    rest = [block for block in message["content"] if "reasoningContent" not in block]
-    put_note(message, "content", {"text": note}, rest)
-
-
 FORMAT: Final[Format] = Format(
     name="bedrock",
     block_types=frozenset({""}),
-    matches=_matches,
+    claims=_matches,
     read=_read,
     write=_write,
     write_text=write_untyped_text,
-    strip=_strip,
+    is_thinking=lambda block: "reasoningContent" in block,
     sides="in turns",
 )

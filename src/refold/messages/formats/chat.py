@@ -11,16 +11,14 @@ from typing import Any, Final
 from refold.errors import MessageError
 from refold.messages.formats.base import (
     Format,
-    Reading,
     check_id,
     check_mapping,
     check_role,
     has_type,
     is_mapping,
-    put_note,
 )
 from refold.messages.formats.content import read_content
-from refold.messages.message import Call, ToolResult
+from refold.messages.message import Call, Message, ToolResult
 from refold.messages.wire import CLASS_KEY, Path
 
 _CONTENT: Final[Path] = ("content",)
@@ -30,10 +28,11 @@ _GIVEN: Final = ("arguments", "input", "args")
 """Where the arguments of a call stand: OpenAI's way, of custom tools, and in other libraries."""
 
 
-def read_turn(message: Mapping[str, Any], place: str) -> Reading:
+def read_turn(message: Mapping[str, Any], place: str) -> Message:
     """Read a turn in any provider's chat shape; what is not there is simply not read."""
     turn: dict[str, Any] = message if type(message) is dict else dict(message)
-    reading = Reading(check_role(turn.get("role"), turn, place), check_id(turn.get("id"), place))
+    role = check_role(turn.get("role"), turn, place)
+    reading = Message(role=role, own_id=check_id(turn.get("id"), place))
     if "parts" in turn and "content" not in turn:
         raise MessageError('has "parts" but no "content"; is format="gemini" meant?', place)
     result = _read_result(reading.role, turn, place)
@@ -57,7 +56,7 @@ def _read_result(role: str, turn: Mapping[str, Any], place: str) -> ToolResult |
     return ToolResult(call_id, turn, tool=tool if isinstance(tool, str) else "")
 
 
-def read_calls(reading: Reading, turn: Mapping[str, Any], place: str, path: Path = ()) -> None:
+def read_calls(reading: Message, turn: Mapping[str, Any], place: str, path: Path = ()) -> None:
     """Read the calls of a turn of the assistant's: in OpenAI's forms, or as a flat record."""
     for key in _CALLS:
         calls = turn.get(key)
@@ -72,7 +71,7 @@ def read_calls(reading: Reading, turn: Mapping[str, Any], place: str, path: Path
         _add_call(reading, legacy, str(legacy.get("name", "")), (*path, "function_call"))
 
 
-def _add_call(reading: Reading, call: Mapping[str, Any], id_: str, path: Path) -> None:
+def _add_call(reading: Message, call: Mapping[str, Any], id_: str, path: Path) -> None:
     for key in ("function", "custom"):
         if is_mapping(call.get(key)):
             call, path = call[key], (*path, key)
@@ -109,11 +108,6 @@ def _is_openai(message: Mapping[str, Any]) -> bool:
     return has_calls or any(has_type(block, _OPENAI_BLOCKS) for block in blocks)
 
 
-def _strip(message: dict[str, Any], note: str) -> None:
-    rest = [block for block in message["content"] if not has_type(block, _THINKING)]
-    put_note(message, "content", {"type": "text", "text": note}, rest)
-
-
 AI_SDK: Final = Format(
     name="ai-sdk",
     about="Vercel's AI SDK: blocks `tool-call` and `tool-result`, fields in camel case.",
@@ -128,7 +122,7 @@ OPENAI: Final = Format(
     about="OpenAI's Chat Completions: `tool_calls` of the assistant, answered with `role: tool`.",
     keys=_CALL_KEYS,
     block_types=_OPENAI_BLOCKS,
-    matches=_is_openai,
+    claims=_is_openai,
     read=read_turn,
     write=write_turn,
 )
@@ -141,7 +135,7 @@ ANTHROPIC: Final = Format(
     | {"mcp_tool_use", "mcp_tool_result", "image", "document"},
     read=read_turn,
     write=write_turn,
-    strip=_strip,
+    is_thinking=lambda block: has_type(block, _THINKING),
     sides="user first",
 )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from refold.messages.formats.base import Format, Reading, check_role, has_type, is_tagged
+from refold.messages.formats.base import Format, check_role, has_type, is_tagged
 from refold.messages.formats.content import read_content
 from refold.messages.message import Message
 from refold.messages.wire import Path
@@ -37,11 +37,11 @@ def _turn_path(record: Mapping[str, Any]) -> Path:
     return ("message",) if is_turn else ()
 
 
-def _read(record: Mapping[str, Any], place: str) -> Reading:
+def _read(record: Mapping[str, Any], place: str) -> Message:
     if not _turn_path(record):
-        return Reading(role=str(record.get("type", "")), is_turn=False)
+        return Message(role=str(record.get("type", "")), is_turn=False)
     turn = record["message"]
-    reading = Reading(role=check_role(turn.get("role"), turn, f"{place}.message"))
+    reading = Message(role=check_role(turn.get("role"), turn, f"{place}.message"))
     read_content(reading, turn.get("content"), ("message", "content"), place)
     return reading
 
@@ -93,7 +93,7 @@ def _has_arguments(text: str) -> bool:
 FORMAT: Final[Format] = Format(
     name="claude-code",
     keys=frozenset({"uuid", "sessionId", "leafUuid", "messageId"}),
-    matches=_matches,
+    claims=_matches,
     read=_read,
     write=_write,
     ties=_ties,

@@ -7,7 +7,6 @@ from typing import Any, Final
 
 from refold.errors import MessageError
 from refold.messages.formats.base import (
-    Reading,
     add_media,
     add_text,
     check_call_id,
@@ -15,11 +14,11 @@ from refold.messages.formats.base import (
     is_mapping,
     kind_of,
 )
-from refold.messages.message import Call, MediaKind, Part, ToolResult
+from refold.messages.message import Call, MediaKind, Message, Part, ToolResult
 from refold.messages.wire import CLASS_KEY, Path, spell, spot
 
 Block = Mapping[str, Any]
-BlockReader = Callable[[Reading, Block, Path, str], None]
+BlockReader = Callable[[Message, Block, Path, str], None]
 
 _PAGE_BYTES: Final = 50_000
 """About a page of a document: it costs as much as a picture."""
@@ -30,7 +29,7 @@ _TALK_BYTES: Final = 2_000_000
 
 
 def read_content(
-    reading: Reading, content: object, path: Path, place: str, *, result: ToolResult | None = None
+    reading: Message, content: object, path: Path, place: str, *, result: ToolResult | None = None
 ) -> None:
     """Read what stands under `content`, wherever that is, into *reading*."""
     match content:
@@ -49,7 +48,7 @@ def read_content(
 
 
 def read_block(
-    reading: Reading, block: object, path: Path, place: str, result: ToolResult | None
+    reading: Message, block: object, path: Path, place: str, result: ToolResult | None
 ) -> None:
     """Read one block of a content, or say what is wrong with it."""
     block = check_mapping(block, "a content part", path, place)
@@ -75,7 +74,7 @@ def dump(value: object) -> str:
     return value if isinstance(value, str) else spell(value)
 
 
-def read_tool_result(reading: Reading, block: Block, path: Path, place: str) -> None:
+def read_tool_result(reading: Message, block: Block, path: Path, place: str) -> None:
     """Read a tool's answer; every text in it belongs to the call it answers."""
     call = block.get("tool_use_id")
     if not isinstance(call, str) or not call:
@@ -90,14 +89,14 @@ def read_tool_result(reading: Reading, block: Block, path: Path, place: str) -> 
         add_answer(reading, (*path, "content"), result)
 
 
-def read_sdk_call(reading: Reading, block: Block, path: Path, place: str) -> None:
+def read_sdk_call(reading: Message, block: Block, path: Path, place: str) -> None:
     """Read a tool call as Vercel's AI SDK writes it."""
     id_, name = check_call_id(block, "toolCallId", path, place), str(block.get("toolName") or "")
     where = (*path, "input") if "input" in block else None
     reading.calls.append(Call(id_, name, block.get("input", ""), where))
 
 
-def read_sdk_result(reading: Reading, block: Block, path: Path, place: str) -> None:
+def read_sdk_result(reading: Message, block: Block, path: Path, place: str) -> None:
     """Read what a tool returned: a text, data, or blocks, with its type beside it."""
     tool, output = str(block.get("toolName") or ""), block.get("output")
     result = ToolResult(check_call_id(block, "toolCallId", path, place), block, path, tool)
@@ -111,12 +110,12 @@ def read_sdk_result(reading: Reading, block: Block, path: Path, place: str) -> N
         add_answer(reading, path, result)
 
 
-def add_answer(reading: Reading, path: Path, result: ToolResult) -> None:
+def add_answer(reading: Message, path: Path, result: ToolResult) -> None:
     """Note that a call is answered without a text, such as by a picture: as if by an empty one."""
     reading.parts.append(Part(path, "", result))
 
 
-def add_fields(reading: Reading, data: object, path: Path, result: ToolResult) -> None:
+def add_fields(reading: Message, data: object, path: Path, result: ToolResult) -> None:
     """Add what a tool returned as an object: every field of it is a text that may be replaced.
 
     The object stays one, because providers want one; a field that is no text is spelled as JSON.
@@ -129,14 +128,14 @@ def add_fields(reading: Reading, data: object, path: Path, result: ToolResult) -
         reading.parts.append(Part((*path, str(name)), dump(value), result))
 
 
-def read_server_result(reading: Reading, block: Block, path: Path) -> None:
+def read_server_result(reading: Message, block: Block, path: Path) -> None:
     """Read what a tool of the provider returned, such as a search: it is counted, and stays."""
     reading.opaque.append(dump(block.get("content") or ""))
     result = ToolResult(str(block.get("tool_use_id") or ""), block, path)
     add_answer(reading, (*path, "content"), result)
 
 
-def read_tool_use(reading: Reading, block: Block, path: Path, place: str) -> None:
+def read_tool_use(reading: Message, block: Block, path: Path, place: str) -> None:
     """Read a tool call: its name and arguments cost tokens and are never touched."""
     call = block.get("id")
     if not isinstance(call, str) or not call:
@@ -149,7 +148,7 @@ def read_tool_use(reading: Reading, block: Block, path: Path, place: str) -> Non
 def read_unchanged(key: str, *, is_thinking: bool = False) -> BlockReader:
     """Make a reader for a text that is counted and stays: a refusal, or what a model thought."""
 
-    def read(reading: Reading, block: Block, path: Path, place: str) -> None:
+    def read(reading: Message, block: Block, path: Path, place: str) -> None:
         del path, place
         texts = reading.thinking if is_thinking else reading.opaque
         texts.append(dump(block.get(key) or ""))
@@ -157,7 +156,7 @@ def read_unchanged(key: str, *, is_thinking: bool = False) -> BlockReader:
     return read
 
 
-def read_image(reading: Reading, block: Block, path: Path, place: str) -> None:
+def read_image(reading: Message, block: Block, path: Path, place: str) -> None:
     """Read a picture."""
     del place
     add_media(reading, "image", path, block)
@@ -169,14 +168,14 @@ def read_data(key: str, kind: MediaKind, bytes_each: int) -> BlockReader:
     It counts as one picture for every *bytes_each* begun, and as one if only its address is given.
     """
 
-    def read(reading: Reading, block: Block, path: Path, place: str) -> None:
+    def read(reading: Message, block: Block, path: Path, place: str) -> None:
         del place
         add_media(reading, kind, path, block, _pictures(block.get(key, block), bytes_each))
 
     return read
 
 
-def count_unknown(reading: Reading, block: Block, texts: list[str]) -> None:
+def count_unknown(reading: Message, block: Block, texts: list[str]) -> None:
     """Count what a block of a type that we do not know says: it travels along, but not for free.
 
     What it says goes to *texts*, and what looks like data counts as pictures.
@@ -204,7 +203,7 @@ def _pictures(holder: object, bytes_each: int) -> int:
     return max(1, -(-size // bytes_each))
 
 
-def read_document(reading: Reading, block: Block, path: Path, place: str) -> None:
+def read_document(reading: Message, block: Block, path: Path, place: str) -> None:
     """Count the text of a document or search result; citations point into it, so it stays."""
     del path, place
     source = block.get("source")

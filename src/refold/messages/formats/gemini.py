@@ -10,7 +10,6 @@ from refold.errors import MessageError
 from refold.messages.formats.base import (
     ONE_SHAPE,
     Format,
-    Reading,
     add_media,
     add_text,
     check_mapping,
@@ -21,7 +20,7 @@ from refold.messages.formats.base import (
     write_untyped_text,
 )
 from refold.messages.formats.content import add_answer, add_fields, count_unknown
-from refold.messages.message import Call, MediaKind, ToolResult
+from refold.messages.message import Call, MediaKind, Message, ToolResult
 from refold.messages.wire import CLASS_KEY, Path
 
 _ROLES: Final = {"model": "assistant", "function": "user"}
@@ -64,11 +63,11 @@ class _Unnamed:
         return f"{name}:{self._seen[name]}"
 
 
-def _read(content: Mapping[str, Any], place: str) -> Reading:
+def _read(content: Mapping[str, Any], place: str) -> Message:
     parts = content.get("parts")
     role = content.get("role")
     role = "user" if role is None else check_role(role, content, place)
-    reading = Reading(role=_ROLES.get(role, role))
+    reading = Message(role=_ROLES.get(role, role))
     if "parts" not in content or "kind" in content:  # which pydantic-ai's have
         problem = f"is no content of Gemini (it has {keys_of(content)}), and others here are"
         raise MessageError(f"{problem}; {ONE_SHAPE}", place)
@@ -83,7 +82,7 @@ def _read(content: Mapping[str, Any], place: str) -> Reading:
 
 
 def _read_part(
-    reading: Reading, part: Mapping[str, Any], path: Path, place: str, unnamed: _Unnamed
+    reading: Message, part: Mapping[str, Any], path: Path, place: str, unnamed: _Unnamed
 ) -> None:
     name, response = _find(part, "response")
     key, call = _find(part, "call")
@@ -122,7 +121,7 @@ def _media_kind(media: object) -> MediaKind:
     return "file"
 
 
-def _read_response(reading: Reading, response: Mapping[str, Any], result: ToolResult) -> None:
+def _read_response(reading: Message, response: Mapping[str, Any], result: ToolResult) -> None:
     """Read what a tool returned: each field of its object may be replaced by a text."""
     before, path = len(reading.parts), (*result.path, "response")
     add_fields(reading, response.get("response"), path, result)
@@ -141,7 +140,7 @@ def _write(contents: Sequence[Mapping[str, Any]], text: str, role: str) -> dict[
 FORMAT: Final[Format] = Format(
     name="gemini",
     keys=frozenset({"parts"}),
-    matches=_matches,
+    claims=_matches,
     read=_read,
     write=_write,
     write_text=write_untyped_text,

@@ -9,14 +9,12 @@ from refold.errors import MessageError
 from refold.messages.formats.base import (
     ONE_SHAPE,
     Format,
-    Reading,
     add_text,
     has_type,
     is_mapping,
-    put_note,
 )
 from refold.messages.formats.content import read_block, read_content
-from refold.messages.message import Call, ToolResult
+from refold.messages.message import Call, Message, ToolResult
 from refold.messages.wire import CLASS_KEY
 
 _ROLES: Final = {
@@ -52,12 +50,12 @@ def _matches(message: Mapping[str, Any]) -> bool:
     return "content" in message and "role" not in message and _role(message) is not None
 
 
-def _read(message: Mapping[str, Any], place: str) -> Reading:
+def _read(message: Mapping[str, Any], place: str) -> Message:
     role = _role(message)
     if role is None:
         problem = f"is no type of LangChain's, got {message.get('type')!r}"
         raise MessageError(f"{problem}; {ONE_SHAPE}", f"{place}.type")
-    reading = Reading(role=role)
+    reading = Message(role=role)
     result = None
     if role == "tool":
         tool = message.get("name")
@@ -83,11 +81,6 @@ def _read(message: Mapping[str, Any], place: str) -> Reading:
     return reading
 
 
-def _strip(message: dict[str, Any], note: str) -> None:
-    rest = [block for block in message["content"] if not _is_thinking(block)]
-    put_note(message, "content", {"type": "text", "text": note}, rest)
-
-
 def _is_thinking(block: object) -> bool:
     kind = str(block.get("type")) if is_mapping(block) else ""
     return "thinking" in kind or "reasoning" in kind
@@ -102,9 +95,9 @@ def _write(messages: Sequence[Mapping[str, Any]], text: str, role: str) -> dict[
 FORMAT: Final[Format] = Format(
     name="langchain",
     keys=frozenset({"type"}),
-    matches=_matches,
+    claims=_matches,
     read=_read,
     write=_write,
-    strip=_strip,
+    is_thinking=_is_thinking,
     sides="user first",
 )

@@ -8,17 +8,15 @@ from typing import Any, Final
 from refold.errors import MessageError
 from refold.messages.formats.base import (
     Format,
-    Reading,
     add_media,
     add_text,
     check_list_of,
     check_role,
     is_mapping,
-    put_note,
 )
 from refold.messages.formats.chat import read_calls
 from refold.messages.formats.content import add_answer, count_unknown
-from refold.messages.message import Call, MediaKind, ToolResult
+from refold.messages.message import Call, MediaKind, Message, ToolResult
 from refold.messages.wire import CLASS_KEY, Path, spot
 
 _CLASS: Final = "llama_index.core.base.llms.types:ChatMessage"
@@ -27,9 +25,9 @@ _ROLES: Final = {"model": "assistant", "chatbot": "assistant"}
 _MEDIA: Final[Mapping[str, MediaKind]] = {"image": "image", "audio": "audio", "video": "video"}
 
 
-def _read(message: Mapping[str, Any], place: str) -> Reading:
+def _read(message: Mapping[str, Any], place: str) -> Message:
     role = check_role(message.get("role"), message, place)
-    reading = Reading(role=_ROLES.get(role, role))
+    reading = Message(role=_ROLES.get(role, role))
     beside = message.get("additional_kwargs")
     beside = beside if is_mapping(beside) else {}
     call_id = beside.get("tool_call_id")
@@ -44,7 +42,7 @@ def _read(message: Mapping[str, Any], place: str) -> Reading:
 
 
 def _read_block(
-    reading: Reading, block: Mapping[str, Any], path: Path, place: str, result: ToolResult | None
+    reading: Message, block: Mapping[str, Any], path: Path, place: str, result: ToolResult | None
 ) -> None:
     kind = block.get("block_type")
     if not isinstance(kind, str | None):
@@ -64,11 +62,6 @@ def _read_block(
         count_unknown(reading, block, texts)
 
 
-def _strip(message: dict[str, Any], note: str) -> None:
-    rest = [block for block in message["blocks"] if block.get("block_type") != "thinking"]
-    put_note(message, "blocks", _write_text(message, note), rest)
-
-
 def _write_text(beside: Mapping[str, Any], text: str) -> dict[str, Any]:
     """Write a block of text; an object if what it is *beside*, or in the place of, is one."""
     class_ = {CLASS_KEY: _TEXT_CLASS} if CLASS_KEY in beside else {}
@@ -84,10 +77,11 @@ def _write(messages: Sequence[Mapping[str, Any]], text: str, role: str) -> dict[
 FORMAT: Final[Format] = Format(
     name="llama-index",
     keys=frozenset({"blocks"}),
-    matches=lambda message: "role" in message and isinstance(message.get("blocks"), list),
+    claims=lambda message: "role" in message and isinstance(message.get("blocks"), list),
     read=_read,
     write=_write,
     write_text=_write_text,
-    strip=_strip,
+    blocks="blocks",
+    is_thinking=lambda block: block.get("block_type") == "thinking",
     sides="user first",
 )

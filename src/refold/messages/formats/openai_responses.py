@@ -9,7 +9,6 @@ from refold.errors import MessageError
 from refold.messages.formats.base import (
     ONE_SHAPE,
     Format,
-    Reading,
     add_text,
     check_role,
     has_type,
@@ -85,7 +84,7 @@ def _matches(item: Item) -> bool:
     return "type" in item and _is_alone(str(item["type"]))
 
 
-def _read_item(item: Item, path: Path, place: str) -> Reading:
+def _read_item(item: Item, path: Path, place: str) -> Message:
     """Read an item that stands at *path* of what the caller gave."""
     kind = str(item.get("type", "message"))
     _check_call_id(item, kind, path, place)
@@ -96,18 +95,18 @@ def _read_item(item: Item, path: Path, place: str) -> Reading:
     if kind in _APPROVALS:
         return _read_approval(item, kind, path)
     if kind in _FIXED:
-        reading = Reading(role=_FIXED[kind])
+        reading = Message(role=_FIXED[kind])
         reading.is_fixed = True
         count_unknown(reading, _said_in(item), reading.opaque)
         return reading
     if kind == "reasoning":
-        reading = Reading(role="assistant")
+        reading = Message(role="assistant")
         reading.thinking += [dump(item[name]) for name in ("summary", "content") if item.get(name)]
         reading.binds_next = True
         return reading
     if kind != "message" and "role" not in item:
         return _read_other(item, kind, path)
-    reading = Reading(role=check_role(item.get("role"), item, place))
+    reading = Message(role=check_role(item.get("role"), item, place))
     alien = next((name for name in _NEVER_ON_ITEMS if item.get(name)), None)
     if alien is not None:
         problem = f'has "{alien}", and others here are items of the Responses API, which has none'
@@ -131,18 +130,18 @@ def _check_call_id(item: Item, kind: str, path: Path, place: str) -> None:
         raise MessageError(problem, spot(place, (*path, "call_id")))
 
 
-def _read_call(item: Item, kind: str, path: Path) -> Reading:
+def _read_call(item: Item, kind: str, path: Path) -> Message:
     given = next((name for name in _GIVEN if item.get(name) is not None), None)
     where = (*path, given) if given and kind == "function_call" else None
-    reading = Reading(role="assistant")
+    reading = Message(role="assistant")
     name = str(item.get("name", kind))
     reading.calls.append(Call(_call_id(item), name, item[given] if given else "", where))
     return reading
 
 
-def _read_result(item: Item, kind: str, path: Path, place: str) -> Reading:
+def _read_result(item: Item, kind: str, path: Path, place: str) -> Message:
     """Read a tool's answer; its texts may be replaced, what else there is stays."""
-    reading = Reading(role="tool")
+    reading = Message(role="tool")
     name = "result" if kind == "program_output" else "output"
     result = ToolResult(_call_id(item), item, path)
     _read_output(reading, item.get(name), (*path, name), place, result)
@@ -152,7 +151,7 @@ def _read_result(item: Item, kind: str, path: Path, place: str) -> Reading:
 
 
 def _read_output(
-    reading: Reading, output: object, path: Path, place: str, result: ToolResult
+    reading: Message, output: object, path: Path, place: str, result: ToolResult
 ) -> None:
     """Read an output: a string, blocks, what commands printed, or a mapping around one."""
     if isinstance(output, Mapping):
@@ -172,29 +171,29 @@ def _read_output(
         add_answer(reading, path, result)
 
 
-def _read_approval(item: Item, kind: str, path: Path) -> Reading:
+def _read_approval(item: Item, kind: str, path: Path) -> Message:
     """Read a question whether a tool may be called, or its answer: both stay or go together."""
     if kind == "mcp_approval_request":
-        reading = Reading(role="assistant")
+        reading = Message(role="assistant")
         name, given = str(item.get("name", kind)), item.get("arguments", "")
         reading.calls.append(Call(str(item.get("id") or ""), name, given))
         return reading
-    reading = Reading(role="tool")
+    reading = Message(role="tool")
     reading.opaque.append(dump(item.get("reason") or ""))
     result = ToolResult(str(item.get("approval_request_id") or ""), item, path)
     add_answer(reading, (*path, "reason"), result)
     return reading
 
 
-def _read_other(item: Item, kind: str, path: Path) -> Reading:
+def _read_other(item: Item, kind: str, path: Path) -> Message:
     """Read an item of a kind that we do not know: a call of the provider's own is counted.
 
     One with a `call_id` is answered by another item, and neither goes without the other.
     """
     if not kind.endswith(_ENDINGS):
-        return Reading(role=kind, is_turn=False)
+        return Message(role=kind, is_turn=False)
     is_call = kind.endswith("_call")
-    reading = Reading(role="assistant" if is_call else "tool")
+    reading = Message(role="assistant" if is_call else "tool")
     reading.opaque += [dump(item[name]) for name in _SAID if item.get(name)]
     if kind == "image_generation_call" and item.get("result"):
         reading.images += 1
@@ -207,11 +206,11 @@ def _read_other(item: Item, kind: str, path: Path) -> Reading:
     return reading
 
 
-def _read(item: Item, place: str) -> Reading:
+def _read(item: Item, place: str) -> Message:
     if "type" not in item and not _SPEAKING.isdisjoint(item):
         check_role(item.get("role"), item, place)
     if not _is_item(item):
-        return Reading(role=str(item.get("type", "")), is_turn=False)
+        return Message(role=str(item.get("type", "")), is_turn=False)
     return _read_item(item, (), place)
 
 
@@ -231,7 +230,7 @@ RESPONSES: Final[Format] = Format(
     about="Items of the OpenAI Responses API: messages, reasoning, calls and what came of them.",
     keys=frozenset({"type"}),
     block_types=_BLOCKS,
-    matches=_matches,
+    claims=_matches,
     read=_read,
     write=_write,
     is_lasting=True,
@@ -256,10 +255,10 @@ def _is_record(record: Mapping[str, Any]) -> bool:
     )
 
 
-def _read_record(record: Mapping[str, Any], place: str) -> Reading:
+def _read_record(record: Mapping[str, Any], place: str) -> Message:
     found = _item(record)
     if found is None:
-        return Reading(role=str(record.get("type", "")), is_turn=False)
+        return Message(role=str(record.get("type", "")), is_turn=False)
     item, path = found
     return _read_item(item, path, place)
 
@@ -283,7 +282,7 @@ CODEX: Final[Format] = Format(
     name="codex",
     about="Rollout files of Codex: one record a line, a Responses item under `payload`.",
     keys=frozenset({"payload"}),
-    matches=_is_record,
+    claims=_is_record,
     read=_read_record,
     write=_write_record,
     is_lasting=True,

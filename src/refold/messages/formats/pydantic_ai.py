@@ -7,15 +7,13 @@ from typing import Any, Final
 
 from refold.messages.formats.base import (
     Format,
-    Reading,
     add_media,
     add_text,
     check_list_of,
     is_mapping,
-    put_note,
 )
 from refold.messages.formats.content import add_answer, add_fields, count_unknown, dump
-from refold.messages.message import Call, MediaKind, Part, ToolResult
+from refold.messages.message import Call, MediaKind, Message, Part, ToolResult
 from refold.messages.wire import CLASS_KEY, Path
 
 _MODULE: Final = "pydantic_ai.messages"
@@ -33,9 +31,9 @@ def _matches(message: Mapping[str, Any]) -> bool:
     )
 
 
-def _read(message: Mapping[str, Any], place: str) -> Reading:
+def _read(message: Mapping[str, Any], place: str) -> Message:
     is_request = message.get("kind") == "request"
-    reading = Reading(role="user" if is_request else "assistant")
+    reading = Message(role="user" if is_request else "assistant")
     kinds: set[str] = set()
     for part, path in check_list_of(message, "parts", "part", "pydantic-ai's", place):
         kinds.add(str(part.get("part_kind")))
@@ -48,7 +46,7 @@ def _read(message: Mapping[str, Any], place: str) -> Reading:
     return reading
 
 
-def _read_part(reading: Reading, part: Mapping[str, Any], path: Path, place: str) -> None:
+def _read_part(reading: Message, part: Mapping[str, Any], path: Path, place: str) -> None:
     kind, content = str(part.get("part_kind")), part.get("content")
     here = (*path, "content")
     if kind in _RETURNS and (part.get("tool_name") or kind != "retry-prompt"):
@@ -76,7 +74,7 @@ def _read_part(reading: Reading, part: Mapping[str, Any], path: Path, place: str
         count_unknown(reading, said, reading.opaque)
 
 
-def _read_prompt(reading: Reading, item: object, path: Path, place: str) -> None:
+def _read_prompt(reading: Message, item: object, path: Path, place: str) -> None:
     """Read a piece of what the user said: words, or media in one form or another."""
     if isinstance(item, str):
         add_text(reading, item, path, place)
@@ -97,7 +95,7 @@ def _media_kind(item: Mapping[str, Any]) -> MediaKind:
     return "file"
 
 
-def _read_return(reading: Reading, content: object, path: Path, result: ToolResult) -> None:
+def _read_return(reading: Message, content: object, path: Path, result: ToolResult) -> None:
     """Read what a tool returned: any object at all."""
     if is_mapping(content) and CLASS_KEY not in content:
         before = len(reading.parts)
@@ -112,10 +110,12 @@ def _read_return(reading: Reading, content: object, path: Path, result: ToolResu
     add_answer(reading, path, result)
 
 
-def _strip(message: dict[str, Any], note: str) -> None:
-    rest = [part for part in message["parts"] if part.get("part_kind") != "thinking"]
-    class_ = {CLASS_KEY: f"{_MODULE}:TextPart"} if CLASS_KEY in message else {}
-    put_note(message, "parts", {**class_, "part_kind": "text", "content": note}, rest)
+def _write_text(beside: Mapping[str, Any], text: str) -> str | dict[str, Any]:
+    """Write a part of a message of the model's; among media, what the user says are strings."""
+    if "parts" not in beside:
+        return text
+    class_ = {CLASS_KEY: f"{_MODULE}:TextPart"} if CLASS_KEY in beside else {}
+    return {**class_, "part_kind": "text", "content": text}
 
 
 def _write(messages: Sequence[Mapping[str, Any]], text: str, role: str) -> dict[str, Any]:
@@ -136,10 +136,11 @@ def _write(messages: Sequence[Mapping[str, Any]], text: str, role: str) -> dict[
 FORMAT: Final[Format] = Format(
     name="pydantic-ai",
     keys=frozenset({"kind"}),
-    matches=_matches,
+    claims=_matches,
     read=_read,
     write=_write,
-    write_text=lambda _, text: text,  # among media, what the user says are strings
-    strip=_strip,
+    write_text=_write_text,
+    blocks="parts",
+    is_thinking=lambda part: part.get("part_kind") == "thinking",
     sides="user first",
 )

@@ -11,7 +11,8 @@ from typing import Any, Final
 
 from attacks.base import Area, Check
 from refold import ConfigError, RefoldError
-from refold.server.agents import PARTS, Agent, Part, Places, find_places, install, uninstall
+from refold.server.agents import Agent, Part, Places, find_file, find_places, known_agents
+from refold.server.install import install, uninstall
 
 _LINKS: Final = (
     ".claude",
@@ -24,7 +25,7 @@ _LINKS: Final = (
     ".codex/config.toml.refold-backup",
 )
 _TARGETS: Final = (".bashrc", ".claude/settings.json", ".claude", ".codex/config.toml", "nothing")
-_AGENTS: Final[tuple[Agent, ...]] = ("claude", "codex")
+_AGENTS: Final = tuple(one for one in known_agents().values() if one.settings)
 _SETTINGS: Final = b'{"model": "opus",\r\n "env": {}, "hooks": {"PostToolUse": [ ]}, "x": 1.50}'
 
 
@@ -66,8 +67,10 @@ def _lead_astray(root: Path, rng: random.Random, check: Check) -> None:
     if is_late:
         _link(link, home / target)
     with suppress(RefoldError):
-        uninstall([agent], places)
-    what = f"{agent}, {link.relative_to(project)} → {target}, {'late' if is_late else 'at first'}"
+        uninstall([agent.name], places)
+    what = (
+        f"{agent.name}, {link.relative_to(project)} → {target}, {'late' if is_late else 'at first'}"
+    )
     check.record(_files(home) != before, what)
 
 
@@ -81,29 +84,30 @@ def _undo(root: Path, rng: random.Random, check: Check) -> None:
     with suppress(RefoldError):
         for part in parts:
             install(agent, [part], places, port=rng.randrange(1, 9_000))
-    uninstall([agent], places)
-    check.record(_files(root) != before, f"{agent} {parts}: {before}")
+    uninstall([agent.name], places)
+    check.record(_files(root) != before, f"{agent.name} {parts}: {before}")
 
 
 def _edit(root: Path, rng: random.Random, check: Check) -> None:
     """Install, edit what is there as a person might, and take out what was put in."""
     places = find_places("linux", {"HOME": str(root)})
     first = _document(rng)
-    _put(places.claude_settings, json.dumps(first).encode())
+    settings, claude = places.path_of(find_file("claude")), known_agents()["claude"]
+    _put(settings, json.dumps(first).encode())
     try:
-        install("claude", _parts("claude", rng), places, port=1)
+        install(claude, _parts(claude, rng), places, port=1)
     except ConfigError:
         return
-    edited = json.loads(places.claude_settings.read_bytes())
+    edited = json.loads(settings.read_bytes())
     mine = {"mine": rng.choice([{}, [], "text", {"hooks": {"PostToolUse": []}}])}
-    places.claude_settings.write_text(json.dumps({**edited, **mine}))
+    settings.write_text(json.dumps({**edited, **mine}))
     uninstall(["claude"], places)
-    left = json.loads(places.claude_settings.read_bytes())
+    left = json.loads(settings.read_bytes())
     check.record(left != {**first, **mine}, f"{first} became {left}")
 
 
 def _make_settings(places: Places, rng: random.Random) -> None:
-    for path in places.written:
+    for path in {places.path_of(one.file) for agent in _AGENTS for one in agent.settings}:
         if rng.random() < 0.3:
             continue
         text = (
@@ -133,8 +137,7 @@ def _toml(rng: random.Random) -> str:
 
 
 def _parts(agent: Agent, rng: random.Random) -> list[Part]:
-    known = [part for part in PARTS if agent == "claude" or part != "hook"]
-    return rng.sample(known, rng.randrange(1, len(known) + 1))
+    return rng.sample(agent.parts, rng.randrange(1, len(agent.parts) + 1))
 
 
 def _put(path: Path, data: bytes, mode: int = 0o644) -> None:

@@ -14,6 +14,8 @@ from typing import Any
 import pytest
 
 from refold.server.mcp import Tools
+from refold.server.originals import COMPACTED
+from refold.stores import SqliteStore
 from tests.patience import FOR_EVER
 from tests.server.outputs import ERROR, log
 
@@ -23,6 +25,14 @@ from mcp import Client, StdioServerParameters
 from refold.server.mcp import make_server
 
 TOOLS = ["refold_compress", "refold_retrieve", "refold_stats"]
+WRONG: list[tuple[str, dict[str, Any], str]] = [
+    ("refold_compress", {}, "give either text or messages"),
+    ("refold_compress", {"txt": "a"}, "no argument 'txt': it takes text, messages, token_budget"),
+    ("refold_compress", {"messages": ["a"]}, "messages[0]: must be a mapping"),
+    ("refold_compress", {"messages": [{"content": "a"}]}, 'messages[0]: has no "role"'),
+    ("refold_compress", {"text": "a", "token_budget": "x"}, "token_budget must be a whole number"),
+    ("refold_stats", {"since": 1}, "no argument 'since': it takes none"),
+]
 
 
 async def talk(server: Any) -> None:
@@ -30,6 +40,9 @@ async def talk(server: Any) -> None:
     async with Client(server, read_timeout_seconds=FOR_EVER) as client:
         listed = (await client.list_tools()).tools
         assert sorted(tool.name for tool in listed) == TOOLS
+        hints = {tool.name: tool.annotations.read_only_hint for tool in listed}
+        assert hints == {"refold_compress": False, "refold_retrieve": True, "refold_stats": True}
+        outputs = {tool.name: tool.output_schema for tool in listed if tool.output_schema}
         short = await client.call_tool("refold_compress", {"text": log(), "token_budget": 1_000})
         assert not short.is_error
         shown = short.structured_content["text"]
@@ -41,12 +54,18 @@ async def talk(server: Any) -> None:
         some = await client.call_tool("refold_retrieve", {"handle": handle, "lines": "1-3"})
         assert log().split("\n")[2] in some.content[0].text
         none = await client.call_tool("refold_retrieve", {"handle": "#nothing"})
+        assert none.is_error
         assert "there is no original" in none.content[0].text
-        wrong = await client.call_tool("refold_compress", {})
-        assert wrong.is_error
+        for tool, wrong, problem in WRONG:
+            answer = await client.call_tool(tool, wrong)
+            assert answer.is_error
+            assert problem in answer.content[0].text
         counts = (await client.call_tool("refold_stats", {})).structured_content
         assert counts["folded"] == 1
         assert counts["retrieved"] == 3
+        assert set(outputs) == {"refold_compress", "refold_stats"}
+        assert set(counts) >= set(outputs["refold_stats"]["required"])
+        assert set(short.structured_content) <= set(outputs["refold_compress"]["properties"])
 
 
 def test_in_memory(tmp_path: Path) -> None:
@@ -57,6 +76,23 @@ def test_in_memory(tmp_path: Path) -> None:
 def test_on_stdio(tmp_path: Path) -> None:
     args = ["-m", "refold", "mcp", "--store", str(tmp_path / "refold.db")]
     asyncio.run(talk(StdioServerParameters(command=sys.executable, args=args, env=dict(_env()))))
+
+
+def test_sessions_are_resources_where_nobody_else_can_ask(tmp_path: Path) -> None:
+    async def read(server: Any) -> list[str]:
+        async with Client(server, read_timeout_seconds=FOR_EVER) as client:
+            listed = (await client.list_resources()).resources
+            texts = [(await client.read_resource(one.uri)).contents[0].text for one in listed]
+            with pytest.raises(Exception, match="there is no session 'other'"):
+                await client.read_resource("refold://session/other")
+            return texts
+
+    store = tmp_path / "refold.db"
+    with SqliteStore(store) as originals:
+        originals.put({f"{COMPACTED}s-1-40": "what was put back"})
+    with closing(Tools(store)) as tools:
+        assert asyncio.run(read(make_server(tools, lists_sessions=True))) == ["what was put back"]
+        assert make_server(tools).get_request_handler("resources/list") is None
 
 
 def test_over_http(tmp_path: Path) -> None:

@@ -50,7 +50,8 @@ def test_what_the_hook_has_shortened_can_be_fetched(path: Path, tools: Tools) ->
     handle = handle_in(answer["hookSpecificOutput"]["updatedToolOutput"])
     assert log()[:3_000] in tools.retrieve({"handle": handle})
     assert ERROR in tools.retrieve({"handle": handle, "lines": "100-"})
-    assert "a query needs the conversation" in tools.retrieve({"query": "refused"})
+    with pytest.raises(ConfigError, match="a query needs the conversation"):
+        tools.retrieve({"query": "refused"})
     assert tools.retrieve({"handle": handle, "lines": "2-2"}).split("\n")[1:] == [
         log().split("\n")[1]
     ]
@@ -92,8 +93,9 @@ def test_a_conversation_is_folded_and_each_handle_leads_back(path: Path) -> None
         named = {"conversation": folded["conversation"]}
         assert "request" in later.retrieve({**asked, **named})
         assert "connection refused" in later.retrieve({"query": "connection refused", **named})
-        assert "there is no original" in later.retrieve(asked)
-        assert "there is no original" in later.retrieve({**asked, "conversation": "0" * 32})
+        for unknown in (asked, {**asked, "conversation": "0" * 32}):
+            with pytest.raises(ConfigError, match="there is no original"):
+                later.retrieve(unknown)
 
 
 @pytest.mark.parametrize("text", [3, 1.5, ["a"], {"a": 1}])

@@ -6,7 +6,9 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from refold import Session, SqliteStore
+import pytest
+
+from refold import ConfigError, Session, SqliteStore
 from refold.messages.wire import digest
 from refold.server.mcp import Tools
 from refold.server.originals import enter_fold, enter_shown, find_shown
@@ -36,8 +38,11 @@ def test_a_short_handle_leads_to_what_was_sent_folded(tmp_path: Path) -> None:
         shown = folded["content"][0]["content"].split("\n")[0]
         handle = shown[shown.index("#") :].rstrip("]")
         assert len(handle) < 10
-        with closing(Tools(path)) as tools:
-            assert "there is no original" in tools.retrieve({"handle": handle})
+        with (
+            closing(Tools(path)) as tools,
+            pytest.raises(ConfigError, match="there is no original"),
+        ):
+            tools.retrieve({"handle": handle})
         enter_shown(store, folded, conversation()[-1])
     with closing(Tools(path)) as tools:
         for spelled in (handle, handle[1:], shown):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -11,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from refold import ConfigError
-from refold.server.wrap import NOT_FOUND, Wrapped, adapt, run_wrapped
+from refold.server.wrap import NOT_FOUND, Wrapped, run_wrapped
 from tests.patience import FOR_EVER
 
 ASK = (
@@ -94,9 +95,53 @@ def test_signals_reach_the_program(tmp_path: Path, number: signal.Signals) -> No
     assert (tmp_path / "ended").exists()
 
 
-def test_codex_is_told_by_arguments() -> None:
-    command = adapt(["/bin/codex", "exec", "go"], "http://127.0.0.1:9")
-    assert command[:3] == ["/bin/codex", "-c", 'model_provider="refold"']
-    assert 'model_providers.refold.base_url="http://127.0.0.1:9/v1"' in command
-    assert command[-2:] == ["exec", "go"]
-    assert adapt(["claude", "-p"], "http://127.0.0.1:9") == ["claude", "-p"]
+def run_as(tmp_path: Path, name: str, *words: str, **env: str) -> tuple[Wrapped, list[str]]:
+    """Run a program called *name*, which writes down its arguments and some variables."""
+    program, written = tmp_path / name, tmp_path / "written"
+    names = ("OPENAI_API_BASE", "COPILOT_PROVIDER_BASE_URL", "OPENCODE_CONFIG_CONTENT")
+    shown = " ".join(f'"${one}"' for one in (*names, "ANTHROPIC_FOUNDRY_BASE_URL"))
+    program.write_text(f'#!/bin/sh\nprintf "%s\\n" {shown} "$@" > {written}\n')
+    program.chmod(0o700)
+    proxy = [sys.executable, "-m", "tests.server.proxy_stub", str(tmp_path / "ended")]
+    given = {"PATH": os.environ["PATH"], "PYTHONPATH": ":".join(sys.path), **env}
+    ended = run_wrapped([str(program), *words], given, proxy=proxy)
+    return ended, written.read_text().splitlines()
+
+
+def test_codex_is_led_by_arguments(tmp_path: Path) -> None:
+    _, written = run_as(tmp_path, "codex", "exec", "go")
+    assert written[4:6] == ["-c", 'model_provider="refold"']
+    assert written[9].startswith('model_providers.refold.base_url="http://127.0.0.1:')
+    assert written[-2:] == ["exec", "go"]
+
+
+def test_each_agent_gets_its_variables(tmp_path: Path) -> None:
+    gate = {"OPENAI_API_BASE": "http://gate/v1"}
+    ended, written = run_as(tmp_path, "aider", **gate)
+    assert written[0].startswith("http://127.0.0.1:")
+    assert written[0].endswith("/v1")
+    assert ended.stats["env"]["REFOLD_OPENAI_URL"] == "http://gate"
+    _, written = run_as(tmp_path, "opencode")
+    urls = json.loads(written[2])["provider"]
+    assert urls["anthropic"]["options"]["baseURL"].startswith("http://127.0.0.1:")
+    _, written = run_as(tmp_path, "opencode", OPENCODE_CONFIG_CONTENT='{"mine": 1}')
+    assert written[2] == '{"mine": 1}'
+    _, written = run_as(tmp_path, "copilot")
+    assert written[1] == ""
+    theirs = {"COPILOT_PROVIDER_TYPE": "anthropic", "COPILOT_PROVIDER_BASE_URL": "http://gate"}
+    ended, written = run_as(tmp_path, "copilot", **theirs)
+    assert written[1].startswith("http://127.0.0.1:")
+    assert ended.stats["env"]["REFOLD_ANTHROPIC_URL"] == "http://gate"
+
+
+def test_claude_code_in_a_cloud(tmp_path: Path) -> None:
+    """It is refused where it signs, and sent on to where the cloud is where it does not."""
+    with pytest.raises(ConfigError, match="signs what it sends to Bedrock"):
+        run_as(tmp_path, "claude", CLAUDE_CODE_USE_BEDROCK="1")
+    with pytest.raises(ConfigError, match="set ANTHROPIC_FOUNDRY_BASE_URL"):
+        run_as(tmp_path, "claude", CLAUDE_CODE_USE_FOUNDRY="1", ANTHROPIC_FOUNDRY_RESOURCE="r")
+    cloud = "https://r.services.ai.azure.com/anthropic"
+    env = {"CLAUDE_CODE_USE_FOUNDRY": "1", "ANTHROPIC_FOUNDRY_BASE_URL": cloud}
+    ended, written = run_as(tmp_path, "claude", **env)
+    assert written[3].startswith("http://127.0.0.1:")
+    assert ended.stats["env"]["REFOLD_ANTHROPIC_URL"] == cloud

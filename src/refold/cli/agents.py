@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import sys
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -15,71 +16,126 @@ import click
 
 from refold.errors import ConfigError
 from refold.private_files import data_file
+from refold.server.agents import PARTS, fill, known_agents
 
 _INSTALL = """\b
 Examples:
+  refold install --list
   refold install claude
   refold install claude --proxy --port 8787
   refold install codex --mcp
+  refold install --service
 
 \b
-hook   shortens what tools return before the model sees it (claude)
-mcp    lets the model fetch originals; needs pip install 'refold[mcp]'
-proxy  sends requests through refold serve, which has to be running
-Without a choice, claude gets the hook, and mcp where that is installed.
+hook     shortens what tools return before the model sees it, and puts back
+         what was said after /compact (claude)
+mcp      lets the model fetch originals; needs pip install 'refold[mcp]'
+proxy    sends requests through refold serve, which has to be running
+service  starts refold serve at every login
+Without a choice, claude gets the hook, and mcp where that is installed; for an
+agent of which no settings can be written, it says what to do by hand.
 refold uninstall takes everything back."""
 
-agent_choice = click.Choice(["claude", "codex"])
+agent_choice = click.Choice(list(known_agents()))
 originals_option = click.option(
     "--store", metavar="STORE", help="Where originals are; the data folder by default."
 )
 
 
 @click.command("install", epilog=_INSTALL)
-@click.argument("agent", type=agent_choice)
+@click.argument("agent", type=agent_choice, required=False, metavar="[AGENT]")
 @click.option("--hook", is_flag=True, help="Shorten what tools return, on arrival.")
 @click.option("--mcp", is_flag=True, help="Offer originals to the model.")
 @click.option("--proxy", is_flag=True, help="Send requests through refold serve.")
+@click.option("--service", is_flag=True, help="Keep refold serve running; for all agents.")
 @click.option("--port", default=8787, show_default=True, help="The port of refold serve.")
 @click.option("--project", is_flag=True, help="Only for the project in this folder.")
+@click.option("--list", "is_list", is_flag=True, help="Show the agents that refold knows.")
 def install_command(
-    *, agent: str, hook: bool, mcp: bool, proxy: bool, port: int, project: bool
+    *,
+    agent: str | None,
+    hook: bool,
+    mcp: bool,
+    proxy: bool,
+    service: bool,
+    port: int,
+    project: bool,
+    is_list: bool,
 ) -> None:
     """Set up a coding agent to use refold; can be undone."""
-    from refold.server.agents import AGENTS, PARTS, find_places, install
+    from refold.server.agents import find_places
+    from refold.server.install import install, install_service
 
-    chosen = {"hook": hook, "mcp": mcp, "proxy": proxy}
-    can_serve = importlib.util.find_spec("mcp") is not None
-    if mcp and not can_serve:
-        raise ConfigError("--mcp needs the official SDK: pip install 'refold[mcp]'")
-    if not any(chosen.values()):
-        if agent == "codex":
-            raise click.UsageError("for codex, choose --proxy or --mcp")
-        chosen = {"hook": True, "mcp": can_serve, "proxy": False}
-    name = next(known for known in AGENTS if known == agent)
+    if is_list:
+        click.echo("\n".join(_draw_agents()))
+        return
     places = find_places(sys.platform, os.environ, Path.cwd() if project else None)
-    done, parts = install(name, [part for part in PARTS if chosen[part]], places, port=port)
+    if service:
+        _need("aiohttp", "--service needs aiohttp: pip install 'refold[serve]'")
+        done, start = install_service(places, port=port)
+        for one in done:
+            click.echo(f"{one.what} {one.path}")
+        click.echo(f"start it: {start}")
+        if agent is None:
+            return
+    if agent is None:
+        raise click.UsageError("name an AGENT; refold install --list shows them")
+    row = known_agents()[agent]
+    chosen = [part for part, is_on in zip(PARTS, (hook, mcp, proxy), strict=True) if is_on]
+    if "mcp" in chosen:
+        _need("mcp", "--mcp needs the official SDK: pip install 'refold[mcp]'")
+    if not chosen and "hook" in row.parts:
+        chosen = ["hook", "mcp"] if importlib.util.find_spec("mcp") else ["hook"]
+    elif not chosen and row.parts:
+        options = " or ".join(f"--{part}" for part in reversed(row.parts))
+        raise click.UsageError(f"for {row.name}, choose {options}")
+    elif not chosen:
+        click.echo(f"{row.title}: {fill(row.by_hand, f'http://127.0.0.1:{port}')}")
+        return
+    done, parts = install(row, chosen, places, port=port)
     for one in done:
         click.echo(f"{one.what} {one.path}")
-    click.echo(f"{agent} now has: {', '.join(parts)}; refold uninstall takes it back")
+    click.echo(f"{row.name} now has: {', '.join(parts)}; refold uninstall takes it back")
+
+
+def _need(module: str, problem: str) -> None:
+    if importlib.util.find_spec(module) is None:
+        raise ConfigError(problem)
+
+
+def _draw_agents() -> Iterator[str]:
+    """Draw the table of agents: what can be installed, whether wrap reaches it, and who says so."""
+    rows = [
+        ("AGENT", "INSTALL", "WRAP", "TRIED WITH"),
+        *(agent.summary for agent in known_agents().values()),
+    ]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+        yield "  ".join(cells).rstrip()
 
 
 _UNINSTALL = """\b
 Examples:
   refold uninstall
-  refold uninstall codex"""
+  refold uninstall codex
+  refold uninstall --service"""
 
 
 @click.command("uninstall", epilog=_UNINSTALL)
-@click.argument("agent", type=agent_choice, required=False)
-def uninstall_command(*, agent: str | None) -> None:
+@click.argument("agent", type=agent_choice, required=False, metavar="[AGENT]")
+@click.option("--service", is_flag=True, help="Only the service.")
+def uninstall_command(*, agent: str | None, service: bool) -> None:
     """Restore the settings of coding agents byte for byte."""
-    from refold.server.agents import AGENTS, find_places, uninstall
+    from refold.server.agents import find_places
+    from refold.server.install import SERVICE, stop_command, uninstall
 
-    names = [name for name in AGENTS if agent in (None, name)]
-    done = uninstall(names, find_places(sys.platform, os.environ))
+    named = [name for name in (agent, SERVICE if service else None) if name]
+    done = uninstall(named or [SERVICE, *known_agents()], find_places(sys.platform, os.environ))
     for one in done:
         click.echo(f"{one.path}: {one.what}")
+        if one.path.suffix in (".service", ".plist"):
+            click.echo(f"if it still runs, stop it: {stop_command(one.path)}")
     if not done:
         click.echo("nothing was installed")
 
@@ -137,6 +193,23 @@ def post_tool_use(*, profile: str, max_tokens: str | None, store: str | None) ->
     place, most = store or data_file(sys.platform, os.environ), max_tokens or str(MAX_TOKENS)
     answer = run_hook(sys.stdin.buffer, store=place, profile=profile, max_tokens=most)
     click.echo(answer, nl=False)
+
+
+@hook_command.command(
+    "session-start",
+    context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
+)
+@originals_option
+def session_start(*, store: str | None) -> None:
+    """Put back what was asked, said and planned after /compact.
+
+    Reads the event on standard input and writes at most 1,000 tokens: a fold of the session, and
+    how to ask for the rest of it. Whatever goes wrong, it exits with 0 and writes nothing.
+    """
+    from refold.server.compaction import run_compaction_hook
+
+    place = store or data_file(sys.platform, os.environ)
+    click.echo(run_compaction_hook(sys.stdin.buffer, store=place), nl=False)
 
 
 _MCP = """\b

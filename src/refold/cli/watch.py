@@ -23,7 +23,7 @@ from refold.messages.formats import load, recognize
 from refold.options import Options
 from refold.report.turns import make_counter, models_in
 from refold.result import percent_saved
-from refold.server.agents import find_places
+from refold.server.agents import find_file, find_places
 
 _LATEST: Final = 12
 """As many sessions as fit on a terminal of 24 lines with the rest of the table."""
@@ -97,7 +97,8 @@ def command(
 def default_folders(environment: Mapping[str, str]) -> list[Path]:
     """Return where Claude Code and Codex keep their sessions."""
     places = find_places(sys.platform, environment)
-    return [places.claude_settings.parent / "projects", places.codex_config.parent / "sessions"]
+    claude, codex = (places.path_of(find_file(name)).parent for name in ("claude", "codex"))
+    return [claude / "projects", codex / "sessions"]
 
 
 @dataclass(slots=True)

@@ -14,8 +14,9 @@ from typing import Final, Literal
 
 from refold.errors import RefoldError, describe
 from refold.report.pieces import say_count
-from refold.server.agents import AGENTS, Installed, Places, read_record
+from refold.server.agents import Places, known_agents
 from refold.server.config_files import Entry, has_entry
+from refold.server.install import SERVICE, Installed, read_record, start_command
 from refold.server.originals import counts_beside, open_originals, read_counts
 from refold.server.wrap import open_directly
 
@@ -56,9 +57,12 @@ def examine(places: Places) -> Iterator[Check]:
     """Check the store, the agents, and everything that is on record as installed."""
     yield _check_store(places.store)
     yield from _check_counts(places.store)
-    for agent in AGENTS:
-        found = shutil.which(agent)
-        yield Check("works" if found else "absent", agent, found or "is not on the PATH")
+    found = {one.name: shutil.which(one.program) for one in known_agents().values() if one.program}
+    for name, path in found.items():
+        if path:
+            yield Check("works", name, path)
+    if not any(found.values()):
+        yield Check("absent", "agents", f"none is on the PATH of {', '.join(found)}")
     try:
         known = read_record(places.record)
     except RefoldError as error:
@@ -67,6 +71,8 @@ def examine(places: Places) -> Iterator[Check]:
     if not known:
         yield Check("absent", "settings", "nothing is installed; see: refold install --help")
     for installed in known:
+        if installed.agent == SERVICE:
+            yield _check_service(installed)
         for entry in installed.entries:
             yield _check_entry(installed, entry)
 
@@ -95,6 +101,15 @@ def _check_counts(store: Path) -> Iterator[Check]:
             yield Check("broken", "failures", f"{kind}, {times}; the output stayed whole")
 
 
+def _check_service(installed: Installed) -> Check:
+    if not installed.path.exists():
+        return Check("broken", SERVICE, f"{installed.path} is gone; install it again")
+    if _try_proxy(installed.port):
+        start = start_command(installed.path)
+        return Check("broken", SERVICE, f"it does not answer; start it with: {start}")
+    return Check("works", SERVICE, str(installed.path))
+
+
 def _check_entry(installed: Installed, entry: Entry) -> Check:
     """Check that an entry is still in its file, and try what it sets up."""
     name = f"{installed.agent} {'.'.join(entry.place)}"
@@ -111,18 +126,40 @@ def _check_entry(installed: Installed, entry: Entry) -> Check:
 
 def _try(entry: Entry, port: int) -> str:
     """Return the problem with what *entry* sets up; empty if it works."""
+    value = entry.value
     match entry.place:
-        case ("hooks", _):
-            command = shlex.split(entry.value["hooks"][0]["command"])
+        case ("hooks", "PostToolUse"):
+            command = shlex.split(value["hooks"][0]["command"])
             problem = "it does not shorten a sample"
             return _try_command(command, json.dumps(_EVENT), "updatedToolOutput", problem)
-        case ("mcpServers" | "mcp_servers", _):
-            command = [entry.value["command"], *entry.value["args"]]
-            problem = "the server does not answer; pip install 'refold[mcp]'"
-            return _try_command(command, json.dumps(_INITIALIZE) + "\n", "serverInfo", problem)
-        case ("env" | "model_providers", _):
-            return _try_proxy(f"http://127.0.0.1:{port}")
+        case ("hooks", "SessionStart"):
+            command = shlex.split(value["hooks"][0]["command"])
+            return _try_compaction(command)
+    if isinstance(value, dict) and "command" in value:
+        command = value["command"]
+        words = command if isinstance(command, list) else [command, *value["args"]]
+        problem = "the server does not answer; pip install 'refold[mcp]'"
+        return _try_command(words, json.dumps(_INITIALIZE) + "\n", "serverInfo", problem)
+    if f"127.0.0.1:{port}" in json.dumps(value):
+        return _try_proxy(port)
     return ""
+
+
+def _try_compaction(command: Sequence[str]) -> str:
+    """Run the hook for a session that was compacted; return the problem, if any."""
+    turn = {"role": "user", "content": "Find the bug."}
+    record = {"type": "user", "uuid": "1", "message": turn}
+    with tempfile.TemporaryDirectory() as folder:
+        transcript = Path(folder) / "session.jsonl"
+        transcript.write_text(json.dumps(record) + "\n", "utf-8")
+        event = {
+            "hook_event_name": "SessionStart",
+            "source": "compact",
+            "session_id": "doctor",
+            "transcript_path": str(transcript),
+        }
+        problem = "it does not put back what was said"
+        return _try_command(command, json.dumps(event), "additionalContext", problem)
 
 
 def _try_command(command: Sequence[str], stdin: str, wanted: str, problem: str) -> str:
@@ -138,7 +175,8 @@ def _try_command(command: Sequence[str], stdin: str, wanted: str, problem: str) 
     return "" if wanted in ran.stdout.decode(errors="replace") else problem
 
 
-def _try_proxy(url: str) -> str:
+def _try_proxy(port: int) -> str:
+    url = f"http://127.0.0.1:{port}"
     try:
         with open_directly(f"{url}/healthz", _SECONDS):
             return ""

@@ -9,12 +9,15 @@ import re
 import secrets
 import socket
 import sys
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from typing import Any, Final
 
 from refold.api import compress
+from refold.checks import check_whole
 from refold.errors import ConfigError, RefoldError, describe
 from refold.server.originals import (
+    COMPACTED,
+    VIEW,
     add_counts,
     counts_beside,
     find_folds,
@@ -29,28 +32,42 @@ RETRIEVE: Final = "refold_retrieve"
 COMPRESS: Final = "refold_compress"
 STATS: Final = "refold_stats"
 
-_VIEW: Final = "refold:view:"
-"""Prefix of the folded messages of a conversation: its handles are found through them."""
 _NAME_BYTES: Final = 16
 """Enough that a name cannot be guessed: any client that knows it may read the originals."""
 _TEXT_TOKENS: Final = 2_000
 """The default budget of a text: a page or two, a guess."""
 _MOST_CHARS: Final = 400
 """How much is read of what a model gives as a handle."""
+_MOST_SESSIONS: Final = 10
+"""How many sessions are listed: the last ones that were compacted."""
+_URI: Final = "refold://session/"
 _TEXT: Final = {"type": "string"}
-_COMPRESS_SCHEMA: Final = {
+_COUNT: Final = {"type": "integer"}
+_MESSAGES: Final = {"type": "array", "items": {"type": "object"}}
+_SAVED: Final = dict.fromkeys(("tokens_before", "tokens_after", "tokens_saved"), _COUNT)
+_COMPRESS: Final[Mapping[str, Any]] = {
+    "text": {**_TEXT, "description": "A long text; or give messages."},
+    "messages": {**_MESSAGES, "description": "A conversation as it is sent to a provider."},
+    "token_budget": {**_COUNT, "description": "What the result may take, in tokens."},
+}
+_SHORT_SCHEMA: Final = {
     "type": "object",
     "properties": {
-        "text": {**_TEXT, "description": "A long text; or give messages."},
-        "messages": {
-            "type": "array",
-            "items": {"type": "object"},
-            "description": "A conversation as it is sent to a provider.",
-        },
-        "token_budget": {"type": "integer", "description": "What the result may take, in tokens."},
+        "text": {**_TEXT, "description": "The text in fewer tokens, if a text was given."},
+        "messages": {**_MESSAGES, "description": "The folded messages, if messages were given."},
+        "conversation": {**_TEXT, "description": f"Their name, for {RETRIEVE}."},
+        **_SAVED,
     },
-    "additionalProperties": False,
+    "required": ["tokens_saved"],
 }
+_STATS_SCHEMA: Final = {
+    "type": "object",
+    "properties": {"originals": _COUNT, **_SAVED},
+    "required": ["originals", *_SAVED],
+    "additionalProperties": _COUNT,
+}
+_PROBLEM: Final = re.compile(rf"\[(?:{RETRIEVE}: |there is no |#[a-z]+ (?:may be|is known))")
+"""How an answer begins that says why there is no text."""
 
 
 class Tools:
@@ -70,17 +87,35 @@ class Tools:
         schema = retrieve["input_schema"]
         named = {**_TEXT, "description": f"The one that {COMPRESS} named, if it was that."}
         properties = {**schema["properties"], "conversation": named}
+        read_only = {"read_only_hint": True, "open_world_hint": False}
         return [
-            {**retrieve, "input_schema": {**schema, "properties": properties}},
+            # Without a schema of its output: a client would show that instead of the text.
+            {
+                **retrieve,
+                "input_schema": {**schema, "properties": properties},
+                "annotations": read_only,
+            },
             {
                 "name": COMPRESS,
                 "description": "Say a long text or conversation in fewer tokens; both are kept.",
-                "input_schema": _COMPRESS_SCHEMA,
+                "input_schema": {
+                    "type": "object",
+                    "properties": _COMPRESS,
+                    "additionalProperties": False,
+                },
+                "output_schema": _SHORT_SCHEMA,
+                "annotations": {
+                    "read_only_hint": False,
+                    "destructive_hint": False,
+                    "open_world_hint": False,
+                },
             },
             {
                 "name": STATS,
                 "description": "Tell how much was shortened so far, and what that saved.",
-                "input_schema": {"type": "object", "properties": {}},
+                "input_schema": {"type": "object", "additionalProperties": False},
+                "output_schema": _STATS_SCHEMA,
+                "annotations": read_only,
             },
         ]
 
@@ -94,22 +129,45 @@ class Tools:
             case "refold_retrieve":
                 return self.retrieve(arguments)
             case "refold_compress":
+                _check_names(name, arguments, _COMPRESS)
                 return self.compress(**arguments)
             case "refold_stats":
+                _check_names(name, arguments, ())
                 return self.stats()
         if name == _TOO_DEEP:
             raise ConfigError("the arguments are nested too deeply")
-        raise ConfigError(f"there is no tool {name!r}")
+        raise ConfigError(f"there is no tool {name!r}; there are {RETRIEVE}, {COMPRESS}, {STATS}")
+
+    def sessions(self) -> list[str]:
+        """Return the names of the last sessions that were compacted, the last one first."""
+        entries = sorted(self._store.entries(COMPACTED), key=lambda one: one.written_at or 0.0)
+        names = [one.key.removeprefix(COMPACTED) for one in reversed(entries)]
+        return names[:_MOST_SESSIONS]
+
+    def session(self, name: str) -> str:
+        """Return what was put back into the session *name*.
+
+        Raises:
+            ConfigError: it is not known.
+        """
+        found = self._store.get([COMPACTED + name]).get(COMPACTED + name)
+        if not isinstance(found, str):
+            raise ConfigError(f"there is no session {name!r}; list the resources to see them")
+        return found
 
     def retrieve(self, arguments: Mapping[str, Any]) -> str:
-        """Return an original or a part of it; errors are part of the answer."""
+        """Return an original or a part of it.
+
+        Raises:
+            ConfigError: nothing is known by that handle, or it is not clear what is wanted.
+        """
         add_counts(self._counts, {"retrieved": 1})
         conversation = str(arguments.get("conversation") or "")
         arguments = {name: arguments[name] for name in arguments if name != "conversation"}
         if conversation:
-            key = _VIEW + conversation
+            key = VIEW + conversation
             view = self._store.get([key]).get(key, [])
-            return self._retriever(conversation, view).call(arguments)
+            return _checked(self._retriever(conversation, view).call(arguments))
         handle = str(arguments.get("handle") or "")[:_MOST_CHARS]
         answers = [
             self._retriever(messages=[original]).call({**arguments, "handle": original["id"]})
@@ -119,7 +177,7 @@ class Tools:
             self._retriever().call({**arguments, "handle": whole})
             for whole in find_folds(self._store, handle)
         )
-        return "\n\n".join(answers) or self._retriever().call(arguments)
+        return _checked("\n\n".join(answers) or self._retriever().call(arguments))
 
     def _retriever(self, conversation: str = "", messages: Sequence[Any] = ()) -> RetrieveTool:
         return RetrieveTool(
@@ -148,7 +206,8 @@ class Tools:
             raise ConfigError(f"text must be a string, got {type(text).__name__}")
         if messages:
             return self._compress_messages(messages, token_budget)
-        most = token_budget or _TEXT_TOKENS
+        most = _TEXT_TOKENS if token_budget is None else token_budget
+        check_whole("token_budget", most, least=1)
         short = shorten_result(text, TextStore(self._store), profile="standard", max_tokens=most)
         if short is None:
             return {"text": text, "tokens_saved": 0}
@@ -159,7 +218,7 @@ class Tools:
     ) -> dict[str, Any]:
         name = secrets.token_hex(_NAME_BYTES)
         result = compress(messages, token_budget=token_budget, store=self._store, conversation=name)
-        self._store.put({_VIEW + name: result.messages})
+        self._store.put({VIEW + name: result.messages})
         done = result.compression
         counts = self._count(done.tokens_before, done.tokens_after)
         return {"messages": result.messages, "conversation": name, **counts}
@@ -175,11 +234,25 @@ class Tools:
         return _saved(before, after)
 
 
+def _checked(answer: str) -> str:
+    if _PROBLEM.match(answer):
+        raise ConfigError(answer.strip("[]").removeprefix(f"{RETRIEVE}: "))
+    return answer
+
+
+def _check_names(tool: str, arguments: Mapping[str, Any], known: Collection[str]) -> None:
+    unknown = [str(name)[:50] for name in arguments if name not in known]
+    if unknown:
+        takes = f"takes {', '.join(known)}" if known else "takes none"
+        raise ConfigError(f"{tool} has no argument {unknown[0]!r}: it {takes}")
+
+
 def _saved(before: int, after: int) -> dict[str, int]:
     return {"tokens_before": before, "tokens_after": after, "tokens_saved": before - after}
 
 
 _NAME: Final = "refold"
+_TITLE: Final = "A session before it was compacted"
 _HOST: Final = "127.0.0.1"
 _MAX_BODY: Final = 64 * 2**20
 """The largest request; the SDK's own limit, 4 MiB, is too small for a long conversation."""
@@ -194,8 +267,10 @@ _INSTRUCTIONS: Final = (
 )
 
 
-def make_server(tools: Tools) -> Any:
+def make_server(tools: Tools, *, lists_sessions: bool = False) -> Any:
     """Return the `Server` of the SDK that answers with *tools*.
+
+    Only a server that nobody else can reach *lists_sessions*: their names open their originals.
 
     Raises:
         ConfigError: the SDK is not installed, or too old.
@@ -203,6 +278,7 @@ def make_server(tools: Tools) -> Any:
     try:
         import mcp_types as types
         from mcp.server import Server
+        from mcp.shared.exceptions import MCPError
     except ImportError as error:
         raise ConfigError(
             "the MCP server needs the official SDK, version 2 or newer: pip install 'refold[mcp]'"
@@ -225,14 +301,36 @@ def make_server(tools: Tools) -> Any:
             return types.CallToolResult(content=[text])
         return types.CallToolResult(content=[text], structured_content=answer)
 
+    async def list_resources(_context: Any, _params: Any) -> Any:
+        names = await asyncio.to_thread(tools.sessions)
+        return types.ListResourcesResult(
+            resources=[
+                types.Resource(name=name, uri=_URI + name, mime_type="text/plain", title=_TITLE)
+                for name in names
+            ]
+        )
+
+    async def read_resource(_context: Any, params: Any) -> Any:
+        try:
+            text = await asyncio.to_thread(tools.session, params.uri.removeprefix(_URI))
+        except RefoldError as error:
+            raise MCPError(types.INVALID_PARAMS, str(error)) from error
+        contents = types.TextResourceContents(uri=params.uri, mime_type="text/plain", text=text)
+        return types.ReadResourceResult(contents=[contents])
+
+    resources = {"on_list_resources": list_resources, "on_read_resource": read_resource}
     return Server(
-        _NAME, instructions=_INSTRUCTIONS, on_list_tools=list_tools, on_call_tool=call_tool
+        _NAME,
+        instructions=_INSTRUCTIONS,
+        on_list_tools=list_tools,
+        on_call_tool=call_tool,
+        **(resources if lists_sessions else {}),
     )
 
 
 def serve_stdio(tools: Tools) -> None:
     """Serve on standard input and output until the client disconnects."""
-    server = make_server(tools)
+    server = make_server(tools, lists_sessions=True)
     from mcp.server.stdio import stdio_server
 
     async def answer() -> None:

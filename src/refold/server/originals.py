@@ -24,6 +24,10 @@ _ADD: Final = (
     "INSERT INTO count VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET amount = amount + "
     "excluded.amount"
 )
+VIEW: Final = "refold:view:"
+"""Prefix of the folded messages of a conversation: its handles are found through them."""
+COMPACTED: Final = "refold:compacted:"
+"""Prefix of what was put back into a conversation after it was compacted, as a text."""
 _SHOWN: Final = "refold:shown:"
 _HANDLE: Final = re.compile(rf"#([a-z]{{{HANDLE_CHARS},36}})\b")
 _MOST: Final = 4

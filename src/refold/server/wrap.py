@@ -16,7 +16,7 @@ from types import FrameType, MappingProxyType
 from typing import IO, Any, Final, Self
 
 from refold.errors import ConfigError
-from refold.server.agents import codex_provider
+from refold.server.agents import fill, known_agents
 
 NOT_FOUND: Final = 127
 """A shell's exit code for a program that does not exist."""
@@ -25,12 +25,8 @@ _KILLED: Final = 128
 _LISTENING: Final = "listening on "
 _SECONDS: Final = 10.0
 """Timeout for the proxy's figures, and for its exit."""
-_UPSTREAM: Final = {
-    "ANTHROPIC_BASE_URL": "REFOLD_ANTHROPIC_URL",
-    "OPENAI_BASE_URL": "REFOLD_OPENAI_URL",
-    "GOOGLE_GEMINI_BASE_URL": "REFOLD_GEMINI_URL",
-}
-"""The variables by which programs find a provider, and those of `refold serve`."""
+_FOR_ALL: Final = ("claude", "qwen", "gemini")
+"""The agents whose variables are those of the SDKs, which are set for every program."""
 _PASSED_ON: Final = tuple(
     getattr(signal, name)
     for name in ("SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2")
@@ -62,36 +58,29 @@ def run_wrapped(
         settings: variables for the proxy alone.
 
     Raises:
-        ConfigError: the proxy does not start.
+        ConfigError: the proxy does not start, or it cannot work for this program.
     """
+    program, *words = command
+    agents = known_agents()
+    agent = next((a for a in agents.values() if a.program == Path(program).stem.lower()), None)
+    if agent is not None:
+        agent.check_proxy(env, is_wrapped=True)
+    rows = [agents[name].variables for name in _FOR_ALL] + [agent.variables if agent else ()]
+    variables = [one for row in rows for one in row if one.fits(env)]
+    # Where the program would send requests, the proxy sends them on to.
+    upstreams = {
+        f"REFOLD_{one.api.upper()}_URL": env[one.name].rstrip("/").removesuffix("/v1")
+        for one in variables
+        if one.api and env.get(one.name)
+    }
     with (
         _Signals.caught() as signals,
-        _running(proxy, {**upstreams(env), **env, **settings}) as url,
+        _running(proxy, {**upstreams, **env, **settings}) as url,
     ):
-        code = signals.run(adapt(command, url), {**env, **variables(url)})
+        added = fill(agent.arguments, url) if agent else []
+        leading = {one.name: fill(one.value, url) for one in variables}
+        code = signals.run([program, *added, *words], {**env, **leading})
         return Wrapped(code, _fetch_stats(url))
-
-
-def upstreams(env: Mapping[str, str]) -> dict[str, str]:
-    """Return the variables that tell the proxy where a program with *env* would send requests."""
-    found = {name: env.get(name, "").rstrip("/") for name in _UPSTREAM}
-    return {_UPSTREAM[name]: url.removesuffix("/v1") for name, url in found.items() if url}
-
-
-def variables(url: str) -> dict[str, str]:
-    """Return the variables by which SDKs and agents find the proxy at *url*."""
-    return {**dict.fromkeys(_UPSTREAM, url), "OPENAI_BASE_URL": f"{url}/v1"}
-
-
-def adapt(command: Sequence[str], url: str) -> list[str]:
-    """Return *command* with arguments that its program needs: codex ignores the variables."""
-    program, *arguments = command
-    if Path(program).stem != "codex":
-        return [program, *arguments]
-    settings = {f"model_providers.refold.{key}": v for key, v in codex_provider(url).items()}
-    given = [f"{key}={json.dumps(value)}" for key, value in settings.items()]
-    options = [word for one in ('model_provider="refold"', *given) for word in ("-c", one)]
-    return [program, *options, *arguments]
 
 
 @contextmanager

@@ -1,0 +1,115 @@
+"""The SessionStart hook of Claude Code: after `/compact` it puts back what a summary loses.
+
+That is a small fold of the whole session, by the engine: the task, what the user said, the open
+plan, the last changes; and how to ask for the rest. It fails open, as the other hook does.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, BinaryIO, Final
+
+from refold.api import compress
+from refold.messages.formats import load
+from refold.messages.message import Message
+from refold.notation.marks import legend
+from refold.report.text import draw_message
+from refold.scan.tokens.estimate import estimate_tokens
+from refold.server.agents import fill
+from refold.server.originals import (
+    COMPACTED,
+    VIEW,
+    add_counts,
+    counts_beside,
+    open_originals,
+)
+
+MOST_TOKENS: Final = 1_000
+"""The most that is put back: a compaction was to make room."""
+_EVENT: Final = "SessionStart"
+_SUMMARY: Final = ("isCompactSummary", True), ("subtype", "compact_boundary")
+"""What Claude Code writes into the session file where it compacts."""
+_HEAD: Final = (
+    "refold kept all that was said before the conversation was compacted. The task, the user's "
+    f"words, the plan and the last steps follow. {legend()}"
+)
+
+
+def run_compaction_hook(source: BinaryIO, *, store: str | Path) -> str:
+    """Return what Claude Code reads: JSON with what to put back, or nothing.
+
+    Never raises; failures are counted beside the *store*, which keeps the originals.
+    """
+    try:
+        event = json.loads(source.read())
+        if event["hook_event_name"] != _EVENT or event.get("source") != "compact":
+            return ""
+        path = Path(event["transcript_path"])
+        text = put_back(read_past(path), path, str(event["session_id"]), store)
+    except Exception as error:  # noqa: BLE001 - a failing hook must not stop the agent
+        add_counts(counts_beside(store), {"failures": 1, f"failures:{type(error).__name__}": 1})
+        return ""
+    answer = {"hookEventName": _EVENT, "additionalContext": text}
+    return json.dumps({"hookSpecificOutput": answer}) if text else ""
+
+
+def read_past(path: Path) -> list[Any]:
+    """Return the records of a session file up to the compaction that was just made."""
+    records: list[Any] = []
+    for line in path.read_text("utf-8", "replace").splitlines():
+        with suppress(ValueError, RecursionError):  # a line that is still being written
+            records.append(json.loads(line))
+    records = [one for one in records if isinstance(one, dict)]
+    end = len(records)
+    for place in range(len(records) - 1, -1, -1):
+        if records[place].get("type") == "assistant":
+            break  # an older compaction: the conversation went on after it
+        if any(records[place].get(key) == value for key, value in _SUMMARY):
+            end = place
+    return records[:end]
+
+
+def put_back(records: Sequence[Any], path: Path, session: str, store: str | Path) -> str:
+    """Return the fold of *records*, which are in the file at *path*, and how to ask for the rest.
+
+    It is empty if there is nothing to fold.
+    """
+    messages = load(records)
+    # The newest results would be shown whole; what they say is in the summary as well.
+    end = len(messages)
+    while end and not (messages[end - 1].is_turn and _says_something(messages[end - 1])):
+        end -= 1
+    if not end:
+        return ""
+    name = f"{session}-{end}"
+    tail = (
+        f"More: the tool refold_retrieve, with conversation {name!r} and a query in plain words or "
+        f"a handle; or `{fill('{refold}', '')} retrieve {path} --query 'WORDS'`."
+    )
+    room = MOST_TOKENS - estimate_tokens(f"{_HEAD}\n\n\n\n{tail}")
+    with open_originals(store) as originals:
+        for budget in (room, room * 3 // 4, room // 2):  # names of speakers come on top
+            result = compress(
+                records[:end], token_budget=budget, store=originals, conversation=name
+            )
+            shown = "\n".join(map(_spell, load(result.messages))).strip()
+            if estimate_tokens(shown) <= room:
+                text = f"{_HEAD}\n\n{shown}\n\n{tail}"
+                originals.put({VIEW + name: result.messages, COMPACTED + name: text})
+                return text
+    return tail
+
+
+def _says_something(message: Message) -> bool:
+    return any(part.text.strip() and part.result is None for part in message.parts)
+
+
+def _spell(message: Message) -> str:
+    if not message.is_turn:
+        return ""
+    texts = "\n".join(draw_message(message))
+    role = "tool" if message.is_tool_result else message.role
+    return f"{role}: {texts}" if texts.strip() else ""

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from refold.classic.code import fences, has_fence, prose_around
+from refold.classic.structured import fences, has_fence, prose_around
 from tests.conversations import texts
 
 

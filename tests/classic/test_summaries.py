@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from refold.classic.code import shorten_around
 from refold.classic.sentences import (
     JOINT,
     Sentences,
@@ -19,7 +18,7 @@ from refold.classic.sentences import (
     split,
 )
 from refold.classic.sentences import summarize as summarize_all
-from refold.classic.structured import cut_json, is_structured, summarize_structured
+from refold.classic.structured import cut_json, is_structured, shorten_around, summarize_structured
 from refold.classic.texts import View
 from refold.options import Depth
 from tests.classic import compress

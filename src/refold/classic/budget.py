@@ -53,11 +53,6 @@ class Unit:
     """Whether a roll-up stands for it; then its own cost does not count."""
 
     @property
-    def first(self) -> int:
-        """The index of its first message."""
-        return self.run[0].index
-
-    @property
     def is_note(self) -> bool:
         """Whether no model ever sees it: it costs nothing and goes along with its neighbors."""
         return not self.run[0].is_turn
@@ -98,17 +93,17 @@ class Ladder:
 
     def climb(self, *, summarizes: bool = True) -> tuple[Plan, Sequence[str]]:
         """Climb until it fits, or to the top; return the plan and the names of the rungs."""
+        options = self._run.options
         for is_recent in (False, True):
             units = [unit for unit in self._units if unit.is_recent is is_recent]
             suffix = " (recent)" if is_recent else ""
             if not units or self._fits():
                 continue
-            depths = _DEPTHS[_DEPTHS.index(self._run.options.depth) :] if summarizes else ()
+            depths = _DEPTHS[_DEPTHS.index(options.depth) :] if summarizes else ()
             for depth in depths:
-                is_first = depth == self._run.options.depth
-                is_tiered = self._run.options.budget_strategy == "tiered"
-                self._summarize(units, depth, suffix, all_alike=is_tiered and is_first)
-            if not self._run.options.force_converge:
+                all_alike = options.budget_strategy == "tiered" and depth == options.depth
+                self._summarize(units, depth, suffix, all_alike=all_alike)
+            if not options.force_converge:
                 continue
             if not is_recent:
                 # Where shorter data is enough, no summary of it and its neighbors is needed.
@@ -142,8 +137,6 @@ class Ladder:
         saved, unit.cost, unit.folds = unit.cost - cost, cost, folds
         return saved
 
-    # Summaries.
-
     def _summarize(
         self, units: Sequence[Unit], depth: Depth, suffix: str, *, all_alike: bool
     ) -> None:
@@ -163,8 +156,6 @@ class Ladder:
             self._total -= saved
         if climbed:
             self._rungs.append(f"{depth}{suffix}")
-
-    # Beginnings.
 
     def _cut(self, units: Sequence[Unit], chars: int, rung: str) -> None:
         """Show only the beginnings of the oldest until it fits; the last one takes what is left."""
@@ -206,15 +197,14 @@ class Ladder:
         cut_folds: list[Fold] = []
         for fold in folds:
             cuts: dict[int, str | None] = {}
-            if len(fold.sources) == 1:
-                message = fold.sources[0]
-                for number, now in enumerate(fold.texts_after):
-                    if len(now) <= chars or number in unit.spoken:
-                        continue
-                    text = message.parts[number].text
-                    tag = self._folder.stand_ins.beginning(message, text, chars)
-                    if tag is not None and self._tokens.count(tag) < self._tokens.count(now):
-                        cuts[number] = tag
+            message = fold.sources[0]
+            for number, now in enumerate(fold.texts_after if len(fold.sources) == 1 else ()):
+                if len(now) <= chars or number in unit.spoken:
+                    continue
+                text = message.parts[number].text
+                tag = self._folder.stand_ins.beginning(message, text, chars)
+                if tag is not None and self._tokens.count(tag) < self._tokens.count(now):
+                    cuts[number] = tag
             cut_folds.append(_with_cuts(fold, cuts))
         return tuple(cut_folds)
 
@@ -240,8 +230,6 @@ class Ladder:
         }
         return _with_cuts(fold, cuts)
 
-    # Roll-ups.
-
     def _roll(self, suffix: str) -> None:
         """Roll up the oldest stretch, block by block, until the rest and a summary fit."""
         if self._fits():
@@ -256,8 +244,9 @@ class Ladder:
         for block in self._rollable_blocks(includes_recent=bool(suffix)):
             if stretches and rest + max(stub * len(stretches), room) <= self._target:
                 break
-            last = stretches[-1][-1].run[-1].index if stretches else block[0].first
-            notes = [self._unit_at[index] for index in range(last + 1, block[0].first)]
+            first = block[0].run[0].index
+            last = stretches[-1][-1].run[-1].index if stretches else first
+            notes = [self._unit_at[index] for index in range(last + 1, first)]
             if stretches and all(unit.is_note for unit in notes):
                 stretches[-1] += [*notes, *block]
             else:
@@ -300,9 +289,9 @@ class Ladder:
         """Write the plan, with roll-ups that share the room that is left."""
         costs = [sum([unit.cost for unit in stretch]) for stretch in self._rolled]
         room = max(0, self._target - self._total)
-        stretch_at = {unit.first: n for n, units in enumerate(self._rolled) for unit in units}
+        number_of = {unit: n for n, units in enumerate(self._rolled) for unit in units}
         for unit in self._units:
-            number = stretch_at.get(unit.first)
+            number = number_of.get(unit)
             if number is None:
                 yield from unit.folds
             elif self._rolled[number][0] is unit:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
-from refold.classic.code import has_fence, has_prose
+from refold.classic.structured import has_fence, has_prose
 from refold.messages.wire import text_digest
 from refold.scan.structure import bag_of, is_json, jaccard, normal_lines
 

@@ -9,10 +9,10 @@ from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING, Final
 
-from refold.classic import words
+from refold.classic import english
+from refold.classic.english import words_of
 from refold.classic.sentences import is_word, tokens_of
 from refold.classic.texts import View
-from refold.classic.words import words_of
 from refold.lazy import regex
 from refold.scan.patterns import CAMEL, IDEOGRAPHS, PASCAL, SNAKE, VOWELLESS
 
@@ -39,16 +39,12 @@ _COMPATIBILITY: Final = regex(r"\b(?:breaking change|backwards? compat)")
 
 def score_signals(view: View) -> float:
     """Return how strongly a text decides, corrects or constrains, from 0 to 0.4."""
-    seen = view.words
-    decides = not words.DECISIVE.isdisjoint(seen) or (
-        not words.DECISION_WORDS.isdisjoint(seen) and any(map(view.has, words.DECISIONS))
+    decides = view.has_any(english.DECISIVE) or english.DECISIONS.count(view) > 0
+    corrects = view.has_any(english.CORRECTIVE) or (
+        view.has_any(english.CORRECTION_WORDS) and _CORRECTION.search(view.lower) is not None
     )
-    corrects = not words.CORRECTIVE.isdisjoint(seen) or (
-        not words.CORRECTION_WORDS.isdisjoint(seen) and _CORRECTION.search(view.lower) is not None
-    )
-    is_near = not words.COMPATIBILITY_WORDS.isdisjoint(seen)
-    constrains = not words.CONSTRAINING.isdisjoint(seen) or (
-        is_near and _COMPATIBILITY.search(view.lower) is not None
+    constrains = view.has_any(english.CONSTRAINING) or (
+        view.has_any(english.COMPATIBILITY_WORDS) and _COMPATIBILITY.search(view.lower) is not None
     )
     view.forget()
     score = DECISION_WEIGHT * decides + CORRECTION_WEIGHT * corrects
@@ -128,7 +124,7 @@ _SIGNALS: Final = tuple(
 
 def correction_signal(view: View) -> str:
     """Return the first way in which a text corrects something said before; "" if none does."""
-    seen = view.words & words.SIGNAL_WORDS
+    seen = view.words & english.SIGNAL_WORDS
     for name, hints, pattern in _SIGNALS if seen else ():
         if not hints.isdisjoint(seen) and pattern.search(view.lower):
             return name

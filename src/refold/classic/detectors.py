@@ -11,10 +11,9 @@ from sys import maxsize
 from typing import Final
 
 from refold.checks import check_rows
-from refold.classic.code import has_fence
-from refold.classic.english import is_argument, is_sql
+from refold.classic.english import FAILURES, LEGAL_TERMS, Phrases, is_argument, is_sql
+from refold.classic.structured import has_fence
 from refold.classic.texts import View
-from refold.classic.words import FAILURES, LEGAL_TERMS, key_words
 from refold.lazy import regex
 from refold.scan.patterns import QUOTED, WEB_ADDRESS, find_ibans, trim_url
 from refold.scan.runs import Span, churn
@@ -79,9 +78,9 @@ def pattern_finder(
 
 def _phrase_finder(*phrases: str) -> Callable[[View], Iterator[Span]]:
     """Make a `find` for phrases in lower case, whatever case a text has."""
-    words = key_words(*phrases)
+    words = Phrases(*phrases).words
     find = pattern_finder(regex(rf"\b(?:{'|'.join(phrases)})\b", re.IGNORECASE))
-    return lambda view: iter(()) if words.isdisjoint(view.words) else find(view)
+    return lambda view: find(view) if view.has_any(words) else iter(())
 
 
 _INDENTED: Final = regex(r"^(?: {4}|\t)[ \t]*+\S[^\n]*+\n(?: {4}|\t)[ \t]*+\S", re.M)

@@ -1,22 +1,95 @@
-"""What plain English does not write: SQL, and an argument whose steps hang together."""
+"""English as the tables read it: the words that some row asks for, SQL, and arguments.
+
+A text is looked through for all of these words at once, and for more only if it has some of them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+import re
+from collections.abc import Collection
 from itertools import islice
-from typing import Final, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
-from refold.classic import words
-from refold.classic.texts import View, is_letter
-from refold.classic.words import key_word
 from refold.lazy import regex
 
-T = TypeVar("T")
+if TYPE_CHECKING:
+    from refold.classic.texts import View
 
+T = TypeVar("T")
+Words = frozenset[bytes]
+_COMMON: Final = frozenset({"that", "the", "this", "which", "will", "with"})
+
+
+def words_of(listed: str) -> Words:
+    """Return the words in *listed*, as the tables hold them."""
+    return frozenset(listed.encode().split())
+
+
+class Phrases:
+    """Phrases in lower case, each known by a word: a text without that is not searched for it."""
+
+    def __init__(self, *phrases: str) -> None:
+        self._all: Final = [(_key_word(phrase), phrase) for phrase in phrases]
+        self.words: Final[Words] = frozenset([word for word, _ in self._all])
+
+    def among(self, words: Words) -> list[str]:
+        """Return the phrases that a text with these *words* may have."""
+        if self.words.isdisjoint(words):
+            return []
+        return [phrase for word, phrase in self._all if word in words]
+
+    def count(self, view: View) -> int:
+        """Count the phrases that a text has, each once."""
+        return sum([has_phrase(view.lower, phrase) for phrase in self.among(view.words)])
+
+
+def _key_word(phrase: str) -> bytes:
+    """Return the longest word of *phrase* that is not in every text."""
+    words: list[str] = re.findall(r"\w+", phrase)
+    return max((word for word in words if word not in _COMMON), key=len).encode()
+
+
+def has_phrase(lower: str, phrase: str) -> bool:
+    """Tell whether *phrase* stands in a text as words of its own, both in lower case."""
+    at = lower.find(phrase)
+    while at >= 0:
+        end = at + len(phrase)
+        if not (is_letter(lower[at - 1 : at]) or is_letter(lower[end : end + 1])):
+            return True
+        at = lower.find(phrase, at + 1)
+    return False
+
+
+def is_letter(character: str) -> bool:
+    """Tell whether a word goes on with this *character*; "" is none."""
+    return character.isalnum() or character == "_"
+
+
+# SQL: one strong keyword is enough; of the others it takes three, a weak one among them.
+
+SQL_STRONG: Final = frozenset(
+    "GROUP BY|ORDER BY|PRIMARY KEY|FOREIGN KEY|NOT NULL|ON CONFLICT|WITH RECURSIVE|INNER JOIN|"
+    "LEFT JOIN|RIGHT JOIN|CROSS JOIN|FULL JOIN|NATURAL JOIN|RETURNING|CONSTRAINT|CASCADE|INTEGER|"
+    "BOOLEAN|TRUNCATE|UPSERT|VARCHAR".split("|")
+)
+SQL_WEAK: Final = frozenset(
+    "WHERE JOIN HAVING UNION DISTINCT OFFSET VALUES MERGE GRANT REVOKE CURSOR DECLARE PROCEDURE "
+    "TRIGGER".split()
+)
+SQL_OTHER: Final = frozenset(
+    "SELECT FROM INSERT INTO UPDATE SET DELETE CREATE ALTER DROP LIMIT FETCH SCHEMA VIEW".split()
+)
+SQL_STRONG_WORDS: Final = words_of(
+    "returning constraint cascade integer boolean truncate upsert varchar group order key null "
+    "conflict recursive join"
+)
+"""One of these stands in every strong keyword, and in few other texts."""
+SQL_WEAK_WORDS: Final = words_of(" ".join(SQL_WEAK).lower())
+SQL_COUNTED_WORDS: Final = SQL_WEAK_WORDS | words_of(" ".join(SQL_OTHER).lower())
 _MIN_KEYWORDS: Final = 3  # the contract's
 # Longer alternatives first, so that the JOIN of a LEFT JOIN is no keyword of its own; nothing
 # before the first letter, so that `re` can skip all other text fast.
-_KEYWORDS: Final = sorted(words.SQL_STRONG | words.SQL_WEAK | words.SQL_OTHER)
+_KEYWORDS: Final = sorted(SQL_STRONG | SQL_WEAK | SQL_OTHER)
 _KEYWORD: Final = regex(
     rf"(?:{'|'.join(sorted(_KEYWORDS, key=len, reverse=True))})(?!\w)".replace(" ", r"\s{1,8}+")
 )
@@ -67,13 +140,11 @@ _VERBS: Final = ("select", "insert", "update", "delete", "create", "alter", "dro
 
 def is_sql(view: View) -> bool:
     """Tell whether a text has SQL in it."""
-    seen = view.words & (words.SQL_STRONG_WORDS | words.SQL_COUNTED_WORDS)
-    if not _is_enough(seen, words.SQL_STRONG_WORDS, words.SQL_WEAK_WORDS):
+    seen = view.words & (SQL_STRONG_WORDS | SQL_COUNTED_WORDS)
+    if not _is_enough(seen, SQL_STRONG_WORDS, SQL_WEAK_WORDS):
         return False
     capitals = [word for word in seen if word.upper() in view.plain]
-    if _is_enough(capitals, words.SQL_STRONG_WORDS, words.SQL_WEAK_WORDS) and _has_keywords(
-        view.text
-    ):
+    if _is_enough(capitals, SQL_STRONG_WORDS, SQL_WEAK_WORDS) and _has_keywords(view.text):
         return True
     lower = view.lower
     if any(needle in lower and shape.search(lower) for needle, shape in _UNMISTAKABLE.items()):
@@ -91,15 +162,31 @@ def _has_keywords(text: str) -> bool:
         for keyword in _KEYWORD.finditer(text)
         if not (keyword.start() and is_letter(text[keyword.start() - 1]))
     }
-    return _is_enough(keywords, words.SQL_STRONG, words.SQL_WEAK)
+    return _is_enough(keywords, SQL_STRONG, SQL_WEAK)
 
 
 def _is_enough(seen: Collection[T], strong: frozenset[T], weak: frozenset[T]) -> bool:
     return not strong.isdisjoint(seen) or (len(seen) >= _MIN_KEYWORDS and not weak.isdisjoint(seen))
 
 
-# Proofs, derivations, chains of conclusions.
+# Arguments: one conclusive phrase is enough; of connectives and markers it takes three.
 
+_CONCLUDING: Final = (
+    *("it follows that", "we can conclude", "we can deduce", "we can infer"),
+    *("this implies that", "this proves that"),
+)
+CONCLUSIVE: Final = Phrases(*_CONCLUDING, "qed")
+CONNECTIVES: Final = Phrases(
+    *("therefore", "hence", "thus", "consequently", "accordingly", "this means that"),
+    *("as a result", "because of this", "which implies", "which means", "which shows"),
+    *("given that", "assuming that", "since we know"),
+)
+MARKERS: Final = Phrases(
+    *("let me think", "let me reason", "let me analyze", "let's consider"),
+    *("let's break this down", "in conclusion", "to summarize", "in summary"),
+)
+LABEL_WORDS: Final = words_of("reasoning conclusion proof derivation thought step")
+ORDINALS: Final = words_of("first firstly second secondly third thirdly")
 _MIN_MARKERS: Final = 3  # phrases that make an argument if none does so alone
 _MIN_STEPS: Final = 3  # numbered lines that make one together with such a phrase
 # These read lower-cased text after a line feed.
@@ -110,29 +197,22 @@ _LABEL: Final = regex(
 # "Analysis:" heads a report as often as an argument: it needs a connective beside it.
 _MILD_LABEL: Final = regex(r"\n[ \t]*+analysis\s{0,8}+:")
 _NUMBERED: Final = regex(r"\n[ \t]*+(?:step [0-9]{1,9}+[:.)]|[0-9]{1,9}+[.)](?=\s))")
-_CONCLUSIVE, _CONNECTIVES, _MARKERS = (
-    {phrase: key_word(phrase) for phrase in phrases}
-    for phrases in (words.CONCLUSIVE, words.CONNECTIVES, words.MARKERS)
-)
 
 
 def is_argument(view: View) -> bool:
     """Tell whether a text argues step by step."""
     if not view.text.isascii() and "∴" in view.text:
         return True
-    seen = view.words & words.CHAIN_WORDS
-    if not seen:
-        return False
-    if _count(_CONCLUSIVE, view):
+    if CONCLUSIVE.count(view):
         return True
-    if seen & words.LABEL_WORDS and ":" in view.text and _LABEL.search(f"\n{view.lower}"):
+    if view.has_any(LABEL_WORDS) and ":" in view.text and _LABEL.search(f"\n{view.lower}"):
         return True
-    connectives = _count(_CONNECTIVES, view)
-    markers = connectives + _count(_MARKERS, view)
+    connectives = CONNECTIVES.count(view)
+    markers = connectives + MARKERS.count(view)
     if not markers:
         return False
     # First, second, third tell a story as well as an argument: together they count once.
-    if markers + (not words.ORDINALS.isdisjoint(view.words)) >= _MIN_MARKERS:
+    if markers + view.has_any(ORDINALS) >= _MIN_MARKERS:
         return True
     lines = f"\n{view.lower}"
     if connectives and b"analysis" in view.words and _MILD_LABEL.search(lines):
@@ -140,6 +220,45 @@ def is_argument(view: View) -> bool:
     return len(list(islice(_NUMBERED.finditer(lines), _MIN_STEPS))) == _MIN_STEPS
 
 
-def _count(phrases: Mapping[str, bytes], view: View) -> int:
-    """Count the phrases that a text has, each once."""
-    return sum([word in view.words and view.has(phrase) for phrase, word in phrases.items()])
+# Failures, terms of contracts, and what raises the score of a sentence.
+
+FAILURES: Final = (
+    *("execution failed", "authentication failed", "authentication error"),
+    *("authorization failed", "authorization denied", "connection refused"),
+    *("connection timeout", "connection timed out", "permission denied"),
+)
+LEGAL_TERMS: Final = ("shall", "may not", "notwithstanding", "whereas", "hereby")
+EMPHATIC: Final = Phrases(
+    *("importantly", "note that", "however", "critical", "crucial", "essential", "significant"),
+    *("notably", "key point", "in particular", "specifically", "must", "require", "required"),
+    *("requires", "never", "always"),
+)
+INFERRING: Final = Phrases(
+    *("therefore", "hence", "thus", "consequently", "accordingly", "given that", "in conclusion"),
+    *("this means that", "as a result", *_CONCLUDING),
+)
+
+# Importance: words with which a message decides, corrects or constrains.
+
+DECISIVE: Final = words_of("must should require required requires always never instead")
+DECISIONS: Final = Phrases(
+    *("do not", "don't", "don’t", "rather than", "the approach is", "the solution is"),
+    *("the fix is", "the answer is", "decide to", "decided to"),
+    *(f"{we} {act}" for we in ("we'll", "we’ll", "we will") for act in ("go with", "use")),
+    *("we'll implement", "we’ll implement", "we will implement"),
+)
+CORRECTIVE: Final = words_of("actually correction disregard")
+CORRECTION_WORDS: Final = words_of("no not scratch ignore wait sorry instead")
+CONSTRAINING: Final = words_of(
+    "constraint limitation boundary deadline blocker requirement prerequisite dependency"
+)
+COMPATIBILITY_WORDS: Final = words_of("breaking backward backwards")
+SIGNAL_WORDS: Final = CORRECTIVE | CORRECTION_WORDS | words_of("rather don dont wrong let")
+
+TELLING: Final[Words] = frozenset[bytes]().union(
+    *(SQL_STRONG_WORDS, SQL_COUNTED_WORDS, LABEL_WORDS, ORDINALS),
+    *(words_of("analysis http status"), Phrases(*FAILURES, *LEGAL_TERMS).words),
+    *(each.words for each in (CONCLUSIVE, CONNECTIVES, MARKERS, EMPHATIC, INFERRING, DECISIONS)),
+    *(DECISIVE, CONSTRAINING, COMPATIBILITY_WORDS, SIGNAL_WORDS),
+)
+"""Every word that any table asks for."""

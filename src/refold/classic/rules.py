@@ -8,9 +8,9 @@ from functools import cached_property, lru_cache
 from typing import Final, Literal, NamedTuple
 
 from refold.calling import is_async
-from refold.classic.code import has_fence, has_prose
 from refold.classic.copies import Copies, find_copies, find_near_copies
 from refold.classic.corrections import find_corrections, score_importance
+from refold.classic.structured import has_fence, has_prose
 from refold.classic.texts import Reader, View
 from refold.errors import ConfigError
 from refold.messages.message import DERIVED_ID, Message
@@ -138,6 +138,14 @@ class Run:
         return _references(find_near_copies(self), "fuzzy_deduped", "fuzzy_duplicate")
 
     @cached_property
+    def corrections(self) -> Mapping[Text, Verdict]:
+        """What open texts that are corrected, or correct others, come to."""
+        return {
+            text: kept(reason) if by is None else Verdict("contradicted", reason, by)
+            for text, (reason, by) in find_corrections(self).items()
+        }
+
+    @cached_property
     def named_before(self) -> frozenset[str]:
         """The ids of messages to which stand-ins of earlier folds refer."""
         return frozenset(
@@ -147,11 +155,6 @@ class Run:
             for part in message.parts
             if (reference := REFERENCE.match(part.text))
         )
-
-    @cached_property
-    def corrections(self) -> Mapping[Text, tuple[str, Text | None]]:
-        """Which open texts are corrected or correct, and why; and what corrects them."""
-        return find_corrections(self)
 
 
 def _references(copies: Copies, action: Action, reason: str) -> dict[Text, Verdict]:
@@ -196,7 +199,7 @@ def protection(run: Run, message: Message, text: str) -> str:
         reason = "not_a_turn"
     elif message.role in run.options.preserve:
         reason = "preserved_role"
-    elif is_pinned(message, run.options.pins):
+    elif run.options.pins and is_pinned(message, run.options.pins):
         reason = "pinned"
     elif message.index >= run.recent_from and not run.is_large(message):
         reason = "recency_window"
@@ -224,24 +227,9 @@ def _important(run: Run, text: Text) -> Verdict | None:
     return kept(f"importance:{score:.2f}")
 
 
-def _copy(run: Run, text: Text) -> Verdict | None:
-    return run.copies.get(text)
-
-
-def _near_copy(run: Run, text: Text) -> Verdict | None:
-    return run.near_copies.get(text)
-
-
 def _named_before(run: Run, text: Text) -> Verdict | None:
     is_named = bool(run.named_before) and _unchanging(text.message.id) in run.named_before
     return kept("duplicate_target") if is_named else None
-
-
-def _corrected(run: Run, text: Text) -> Verdict | None:
-    if text not in run.corrections:
-        return None
-    reason, by = run.corrections[text]
-    return kept(reason) if by is None else Verdict("contradicted", reason, by)
 
 
 def _code(_: Run, text: Text) -> Verdict | None:
@@ -255,11 +243,8 @@ def _code(_: Run, text: Text) -> Verdict | None:
 def _structure(run: Run, text: Text) -> Verdict | None:
     if run.is_large(text.message):
         return None
-    detectors = run.reader.detectors
-    if run.options.trace:
-        hard = ",".join(detectors.hard(text.view))
-    else:
-        hard = detectors.first_hard(text.view)
+    detectors, is_traced = run.reader.detectors, run.options.trace
+    hard = ",".join(detectors.hard(text.view)) if is_traced else detectors.first_hard(text.view)
     return kept(f"hard_t0:{hard}") if hard else None
 
 
@@ -270,18 +255,20 @@ def _pattern(run: Run, text: Text) -> Verdict | None:
     return None
 
 
-def _json(_: Run, text: Text) -> Verdict | None:
-    # Even if it is large: half of it would not be JSON.
-    return kept("json_structure") if is_json(text.text) else None
-
-
-def _prose(_run: Run, _text: Text) -> Verdict:
-    return summarized("compressible_prose")
-
-
 RULES: Final[tuple[Rule, ...]] = (
-    *(_pinned, _protected, _important, _copy, _near_copy, _named_before, _corrected),
-    *(_code, _structure, _pattern, _json, _prose),
+    _pinned,
+    _protected,
+    _important,
+    lambda run, text: run.copies.get(text),
+    lambda run, text: run.near_copies.get(text),
+    _named_before,
+    lambda run, text: run.corrections.get(text),
+    _code,
+    _structure,
+    _pattern,
+    # Even if it is large: half of it would not be JSON.
+    lambda _, text: kept("json_structure") if is_json(text.text) else None,
+    lambda _run, _text: summarized("compressible_prose"),
 )
 """In order of precedence: the first verdict on a text stands."""
 

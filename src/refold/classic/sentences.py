@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from refold.classic.texts import View, has_phrase
-from refold.classic.words import EMPHATIC, INFERRING, STRESS_WORDS, key_word
+from refold.classic.english import EMPHATIC, INFERRING, has_phrase
+from refold.classic.texts import View
 from refold.lazy import regex
 from refold.options import Depth
 from refold.scan.patterns import CAMEL, IDEOGRAPHS, NUMBER, PASCAL, SNAKE, UNITS, VOWELLESS
@@ -183,11 +183,6 @@ def tokens_of(text: str) -> list[bytes]:
     return text.encode("latin-1", "replace").translate(_SIGNS).split()
 
 
-_STRESS: Final = tuple(
-    (key_word(phrase), phrase, is_emphatic)
-    for phrases, is_emphatic in ((EMPHATIC, True), (INFERRING, False))
-    for phrase in phrases
-)
 FILLERS: Final = (
     *("great", "sure", "okay", "ok", "thanks", "thank you", "got it", "right", "alright"),
     *("absolutely", "exactly", "indeed", "cool", "nice", "perfect", "wonderful", "awesome"),
@@ -226,8 +221,7 @@ def read(view: View) -> Sentences:
     if view.sentences is not None:
         return view.sentences
     text = view.text
-    words = view.words & STRESS_WORDS
-    stress = [row for row in _STRESS if row[0] in words] if words else ()
+    emphatic, inferring = EMPHATIC.among(view.words), INFERRING.among(view.words)
     has_ideographs = not text.isascii() and _IDEOGRAPH.search(text) is not None
     paragraphs: dict[str, int] = {}
     scores: list[int] = []
@@ -243,10 +237,10 @@ def read(view: View) -> Sentences:
             score += SIZE_POINTS
         if has_ideographs:
             score += QUANTITY_POINTS * len(HAN_QUANTITY.findall(sentence))
-        if stress:
+        if emphatic or inferring:
             lower = sentence.lower()
-            kinds = {row[2] for row in stress if row[1] in lower and has_phrase(lower, row[1])}
-            score += EMPHASIS_POINTS * (True in kinds) + INFERENCE_POINTS * (False in kinds)
+            score += EMPHASIS_POINTS * any(has_phrase(lower, phrase) for phrase in emphatic)
+            score += INFERENCE_POINTS * any(has_phrase(lower, phrase) for phrase in inferring)
         if sentence[:2] in _FILLER_HEADS and is_filler(sentence):
             score += FILLER_POINTS
         scores.append(score)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final
 
-from refold.classic.code import shorten_around
 from refold.classic.names import choose_names
 from refold.classic.rules import Run, Text, Verdict
 from refold.classic.sentences import char_budget, cut, read, summarize
-from refold.classic.structured import cut_json, is_structured, summarize_structured
+from refold.classic.structured import cut_json, is_structured, shorten_around, summarize_structured
 from refold.classic.texts import tag_handle_of
 from refold.messages.foreign import summary_id_of_fold
 from refold.messages.handles import behind_of
@@ -25,11 +24,9 @@ class StandIns:
     """Makes the stand-ins of one run."""
 
     def __init__(self, run: Run) -> None:
-        self._run = run
+        self._run: Final = run
         self._reader: Final = run.reader
-        self._tokens: Final = run.reader.tokens
         self._spelling: Final = run.reader.spelling
-        self._write: Final = run.write
         self._quoted: Final = {
             text.text for text in run.texts if text.text.startswith("[") and TAG.match(text.text)
         }
@@ -37,55 +34,68 @@ class StandIns:
 
     def for_text(self, text: Text, verdict: Verdict, depth: Depth) -> str | None:
         """Make the stand-in that was decided on for *text*; `None` if it would not be shorter."""
-        if verdict.action == "compressed":
-            return self.summary([text.text], [text.message], depth)
-        if verdict.action == "code_split":
-            tags = self._around_code(text, depth)
-        elif verdict.action == "contradicted":
-            tags = self._correction(text, verdict, depth)
-        else:
-            tags = [self._copy(text, verdict)]
-        return next((t for t in tags if self._may_stand_in(t, [text.text])), None)
+        match verdict.action:
+            case "compressed":
+                return self.summary([text.text], [text.message], depth)
+            case "code_split":
+                tags = self._around_code(text, depth)
+            case "contradicted":
+                tags = self._correction(text, verdict, depth)
+            case _:
+                tags = [self._copy(text, verdict)]
+        return self._first(tags, [text.text])
+
+    def _first(self, tags: Iterable[str], texts: Sequence[str]) -> str | None:
+        """Return the first of *tags* that may stand in for *texts*.
+
+        It must be shorter in characters and in tokens, and must not look like a text that is there.
+        """
+        chars, count = sum(map(len, texts)), self._reader.tokens.count
+        for tag in tags:
+            is_shorter = len(tag) < chars and tag not in self._quoted
+            if is_shorter and count(tag) < sum(map(count, texts)):
+                return tag
+        return None
 
     def summary(self, texts: Sequence[str], sources: Sequence[Message], depth: Depth) -> str | None:
         """Summarize some texts in one tag; `None` if that would not be shorter."""
         id_, handle = self._id(sources), tag_handle_of(sources, self._spelling)
-        tag = self._kept(
-            texts, depth, f"{id_} {handle}", lambda: self._sum(texts, id_, handle, depth)
-        )
-        return self._sum(texts, id_, handle, depth) if tag in self._quoted else tag
 
-    def _sum(self, texts: Sequence[str], id_: str, handle: str, depth: Depth) -> str | None:
-        # Of a text that is a stand-in itself, only what it shows is summarized: none is nested.
-        bare = [unmarked(text) for text in texts]
-        chars = sum(map(len, texts))
-        for body in self._bodies(bare, char_budget(chars, depth), depth):
-            tag = self._spelling.summary(Summary(body, len(texts), (), id_), handle)
-            if len(tag) >= chars:
-                continue  # with names it would be longer still
-            names = choose_names([*map(self._reader.view, texts)], body, self._reader.detectors)
-            named = self._spelling.summary(Summary(body, len(texts), names, id_), handle)
-            for one in (named, tag) if names else (tag,):
-                if self._may_stand_in(one, texts):
-                    return one
-        return None
+        def make() -> str | None:
+            chars = sum(map(len, texts))
+            for body in self._bodies(texts, char_budget(chars, depth), depth):
+                tag = self._spelling.summary(Summary(body, len(texts), (), id_), handle)
+                if len(tag) >= chars:
+                    continue  # with names it would be longer still
+                views = [self._reader.view(text) for text in texts]
+                names = choose_names(views, body, self._reader.detectors)
+                named = self._spelling.summary(Summary(body, len(texts), names, id_), handle)
+                found = self._first((named, tag) if names else (tag,), texts)
+                if found is not None:
+                    return found
+            return None
+
+        tag = self._once(texts, depth, f"{id_} {handle}", make)
+        return make() if tag in self._quoted else tag
 
     def _bodies(self, texts: Sequence[str], budget: int, depth: Depth) -> Iterator[str]:
         """Yield what may say the same in short, the best first."""
-        if len(texts) == 1 and is_structured(texts[0]):
-            yield summarize_structured(texts[0], budget)
+        # Of a text that is a stand-in itself, only what it shows is summarized: none is nested.
+        bare = [unmarked(text) for text in texts]
+        if len(bare) == 1 and is_structured(bare[0]):
+            yield summarize_structured(bare[0], budget)
             return
-        written = self._ask("\n\n".join(texts), depth)
+        written = self._ask("\n\n".join(bare), depth)
         if written is not None:
             yield written
-        yield self._summarize(texts, budget)
+        yield self._summarize(bare, budget)
 
     def _summarize(self, texts: Sequence[str], budget: int) -> str:
         """Join the best sentences of *texts*; where there are none, show the beginning."""
         summary = summarize([read(self._reader.view(text)) for text in texts], budget)
         return summary or cut("\n\n".join(texts).strip(), budget)
 
-    def _kept(
+    def _once(
         self, texts: Sequence[str], kind: str, shown: str, make: Callable[[], str | None]
     ) -> str | None:
         """Return what was made for *texts* before, except what a model may have written."""
@@ -99,13 +109,12 @@ class StandIns:
 
     def _asks(self, depth: str) -> bool:
         """Tell whether a model may write: it is asked at the first depth only."""
-        return self._write is not None and depth == self._run.options.depth
+        return self._run.write is not None and depth == self._run.options.depth
 
     def _ask(self, text: str, depth: Depth) -> str | None:
         """Return what a model wrote for *text*; not of JSON, which it would not write as JSON."""
-        if self._write is None or not self._asks(depth) or is_json(text):
-            return None
-        return self._write(text)
+        write = self._run.write
+        return write(text) if write and self._asks(depth) and not is_json(text) else None
 
     def beginning(self, message: Message, text: str, chars: int) -> str | None:
         """Show the first *chars* characters of a text; `None` if that would not be shorter.
@@ -113,16 +122,9 @@ class StandIns:
         JSON ends after a value, and its brackets are closed.
         """
         bare = unmarked(text)
-        beginning = cut_json(bare, chars) if is_json(bare) else cut_characters(bare, chars)
+        shown = cut_json(bare, chars) if is_json(bare) else cut_characters(bare, chars)
         handle = tag_handle_of([message], self._spelling)
-        tag = self._spelling.beginning(Beginning(beginning, len(text)), handle)
-        return tag if self._may_stand_in(tag, [text]) else None
-
-    def _may_stand_in(self, tag: str, texts: Sequence[str]) -> bool:
-        """Tell whether *tag* is shorter than *texts* in characters and tokens, and none of them."""
-        if tag in self._quoted or len(tag) >= sum(map(len, texts)):
-            return False
-        return self._tokens.count(tag) < sum(map(self._tokens.count, texts))
+        return self._first([self._spelling.beginning(Beginning(shown, len(text)), handle)], [text])
 
     def _copy(self, text: Text, verdict: Verdict) -> str:
         target = verdict.to
@@ -169,7 +171,7 @@ class StandIns:
             return None if short == bare else self._spelling.around_code(Summary(short), handle)
 
         kind = depth if self._asks(depth) else f"around code, {depth}"
-        tag = self._kept([text.text], kind, f"{id_} {handle}", make)
+        tag = self._once([text.text], kind, f"{id_} {handle}", make)
         return [] if tag is None else [tag]
 
     def _id(self, sources: Sequence[Message]) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
-from refold.classic.words import TELLING, Words
+from refold.classic.english import TELLING, Words
 from refold.messages.handles import handle_of
 from refold.messages.message import Message
 from refold.messages.token_count import CountedTexts
@@ -62,8 +62,7 @@ class View:
         if lower is None:
             lower = self.text.lower()
             if len(lower) != len(self.text):
-                pieces = self.text.split(_DOTTED_I)
-                lower = _DOTTED_I.join([piece.lower() for piece in pieces])
+                lower = _DOTTED_I.join(map(str.lower, self.text.split(_DOTTED_I)))
             self._lower = lower
         return lower
 
@@ -71,12 +70,10 @@ class View:
     def words(self) -> Words:
         """Those words of the text, in lower case, that any table asks for."""
         if self._words is None:
-            plain = self.plain
-            if not self.text.isascii():
-                text = self.text
-                for odd, letter in _ODD_CASES:
-                    text = text.replace(odd, letter)
-                plain = plain if text == self.text else text.encode("ascii", "replace")
+            text = self.text
+            for odd, letter in _ODD_CASES:
+                text = text.replace(odd, letter)
+            plain = self.plain if text == self.text else text.encode("ascii", "replace")
             self._words = TELLING.intersection(plain.translate(_WORD_BYTES).split())
         return self._words
 
@@ -86,9 +83,9 @@ class View:
         plain = self.plain
         return len(plain.translate(None, b"0123456789")) != len(plain)
 
-    def has(self, phrase: str) -> bool:
-        """Tell whether *phrase*, in lower case, stands in the text as words of its own."""
-        return phrase in self.lower and has_phrase(self.lower, phrase)
+    def has_any(self, words: Words) -> bool:
+        """Tell whether any of *words* stands in the text, in any case."""
+        return not words.isdisjoint(self.words)
 
     def runs(self, members: bytes, length: int) -> Iterator[Span]:
         """Yield the runs of at least *length* characters for which *members* has a 1."""
@@ -103,22 +100,6 @@ class View:
     def forget(self) -> None:
         """Drop the derived forms, which take more memory than the text; findings stay."""
         self._plain = self._lower = self.sentences = None
-
-
-def has_phrase(lower: str, phrase: str) -> bool:
-    """Tell whether *phrase* stands in a text as words of its own, both in lower case."""
-    at = lower.find(phrase)
-    while at >= 0:
-        end = at + len(phrase)
-        if not (is_letter(lower[at - 1 : at]) or is_letter(lower[end : end + 1])):
-            return True
-        at = lower.find(phrase, at + 1)
-    return False
-
-
-def is_letter(character: str) -> bool:
-    """Tell whether a word goes on with this *character*; "" is none."""
-    return character.isalnum() or character == "_"
 
 
 StandInKey = tuple[tuple[str, ...], str, str]

@@ -32,15 +32,12 @@ class Phrases:
         self._all: Final = [(_key_word(phrase), phrase) for phrase in phrases]
         self.words: Final[Words] = frozenset([word for word, _ in self._all])
 
-    def among(self, words: Words) -> list[str]:
-        """Return the phrases that a text with these *words* may have."""
-        if self.words.isdisjoint(words):
+    def seen_in(self, view: View) -> list[str]:
+        """Return the phrases that a text has."""
+        if self.words.isdisjoint(view.words):
             return []
-        return [phrase for word, phrase in self._all if word in words]
-
-    def count(self, view: View) -> int:
-        """Count the phrases that a text has, each once."""
-        return sum([has_phrase(view.lower, phrase) for phrase in self.among(view.words)])
+        seen = [phrase for word, phrase in self._all if word in view.words]
+        return [phrase for phrase in seen if has_phrase(view.lower, phrase)]
 
 
 def _key_word(phrase: str) -> bytes:
@@ -203,12 +200,12 @@ def is_argument(view: View) -> bool:
     """Tell whether a text argues step by step."""
     if not view.text.isascii() and "∴" in view.text:
         return True
-    if CONCLUSIVE.count(view):
+    if CONCLUSIVE.seen_in(view):
         return True
     if view.has_any(LABEL_WORDS) and ":" in view.text and _LABEL.search(f"\n{view.lower}"):
         return True
-    connectives = CONNECTIVES.count(view)
-    markers = connectives + MARKERS.count(view)
+    connectives = len(CONNECTIVES.seen_in(view))
+    markers = connectives + len(MARKERS.seen_in(view))
     if not markers:
         return False
     # First, second, third tell a story as well as an argument: together they count once.

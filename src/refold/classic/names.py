@@ -6,6 +6,7 @@ A summary lists the names that it lost, so a reader can ask for them; never a se
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from itertools import chain
 from typing import Final
 
@@ -82,22 +83,70 @@ def iter_names(view: View) -> Iterator[str]:
         yield from filter(None, [name.rstrip(_TRAILING) for name in patterns.TITLE.findall(text)])
 
 
-def choose_names(views: Sequence[View], body: str, detectors: DetectorTable) -> list[str]:
+class Names:
+    """The names of a text that are short enough to list, each once; found as far as somebody reads.
+
+    What is found stays known: under a budget, several summaries of a text are tried.
+    """
+
+    def __init__(self, view: View, detectors: DetectorTable) -> None:
+        self._text: Final = view.text
+        self._found: dict[str, None] = {}
+        self._rest: Final = chain(iter_names(view), detectors.soft_texts(view))
+
+    def __iter__(self) -> Iterator[str]:
+        yield from list(self._found)
+        for name in self._rest:
+            if len(name) <= LONGEST_NAME and name not in self._found:
+                self._found[name] = None
+                yield name
+
+    @cached_property
+    def _bare(self) -> str:
+        """The text without its secrets."""
+        from refold.scan.redaction import hide_secrets  # compiles many patterns
+
+        return hide_secrets(self._text)
+
+    def without_secrets(self, names: Sequence[str]) -> Sequence[str]:
+        """Return those of its *names* that are no secret, no part of one, and hold none."""
+        listed = "\n".join(names)
+        is_mixed = _MIXED.search(listed) is not None
+        if not (is_mixed or _SECRET_LOOK.search(listed)) or not any(
+            map(self._may_be_secret, _UUID.sub("", listed).split("\n"))
+        ):
+            return names
+        bare = self._bare
+        return names if bare == self._text else [name for name in names if name in bare]
+
+    def _may_be_secret(self, name: str) -> bool:
+        """Tell whether a name looks like a secret, or the text around it announces one."""
+        from refold.scan.secrets import announces_secrets  # compiles many patterns
+
+        has_digits = has_digit(name)
+        is_random = has_digits and len(name) >= _LEAST_RANDOM and churn(name) >= _MIN_CHURN
+        if is_random or _SECRET_LOOK.search(name):
+            return True
+        at = self._text.find(name) if _MIXED.search(name) else -1
+        before, after = _FAR if has_digits else _NEAR
+        around = self._text[max(0, at - before) : at + len(name) + after]
+        return at >= 0 and announces_secrets(around)
+
+
+def choose_names(texts: Sequence[Names], body: str, cap: int) -> list[str]:
     """Choose what to list beside a summary: what its *body* lost first, then other names."""
-    cap = entity_cap(sum([len(view.text) for view in views]))
     addresses = "\n".join(WEB_ADDRESS.findall(body)) if "://" in body else ""
     lost: dict[str, None] = {}
     others: dict[str, None] = {}
-    for view in views:
-        here: dict[str, None] = {}
+    for names in texts:
+        here: list[str] = []
         missing = 0
-        for name in chain(iter_names(view), detectors.soft_texts(view)):
-            if len(name) <= LONGEST_NAME and name not in here:
-                here[name] = None
-                missing += name not in body
-                if missing == cap:
-                    break
-        for name in _without_secrets(view.text, list(here)):
+        for name in names:
+            here.append(name)
+            missing += name not in body
+            if missing == cap:
+                break
+        for name in names.without_secrets(here):
             if name not in body:
                 lost[name] = None
             elif name not in addresses:  # who sees an address needs no second copy of it
@@ -105,26 +154,3 @@ def choose_names(views: Sequence[View], body: str, detectors: DetectorTable) -> 
         if len(lost) >= cap:
             break
     return [*lost, *others][:cap]
-
-
-def _without_secrets(text: str, names: Sequence[str]) -> Sequence[str]:
-    """Return *names* without secrets, their parts and what holds one."""
-    listed = "\n".join(names)
-    if not _MIXED.search(listed) and not _SECRET_LOOK.search(listed):
-        return names
-    # Imported when needed: they compile many patterns.
-    from refold.scan.redaction import hide_secrets
-    from refold.scan.secrets import announces_secrets
-
-    for name in _UUID.sub("", listed).split("\n"):
-        is_random = has_digit(name) and len(name) >= _LEAST_RANDOM and churn(name) >= _MIN_CHURN
-        if is_random or _SECRET_LOOK.search(name):
-            break
-        at = text.find(name) if _MIXED.search(name) else -1
-        before, after = _FAR if has_digit(name) else _NEAR
-        if at >= 0 and announces_secrets(text[max(0, at - before) : at + len(name) + after]):
-            break
-    else:
-        return names
-    bare = hide_secrets(text)
-    return names if bare == text else [name for name in names if name in bare]

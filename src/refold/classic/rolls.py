@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from refold.classic.detectors import LONGEST_NAME
-from refold.classic.names import MOST_NAMES, choose_names
+from refold.classic.names import MOST_NAMES, Names, choose_names, entity_cap
 from refold.classic.rules import Write
 from refold.classic.sentences import JOINT, Sentences, join, pack, read
 from refold.classic.texts import Reader, tag_handle_of
@@ -65,7 +65,8 @@ def roll_up(sources: Sequence[Message], room: int, reader: Reader, write: Write 
                 [parsed.body] if parsed.messages > 1 else [said_in(p.text) for p in message.parts]
             )
             for text in texts:
-                names.update(dict.fromkeys(choose_names([reader.view(text)], "", reader.detectors)))
+                here = Names(reader.view(text), reader.detectors)
+                names.update(dict.fromkeys(choose_names([here], "", entity_cap(len(text)))))
     stretch = join(groups) if groups else Sentences([], [], [])
     chars = (room - MESSAGE_OVERHEAD) * _CHARS_PER_TOKEN
     for _ in range(_MAX_TRIES):

@@ -221,7 +221,7 @@ def read(view: View) -> Sentences:
     if view.sentences is not None:
         return view.sentences
     text = view.text
-    emphatic, inferring = EMPHATIC.among(view.words), INFERRING.among(view.words)
+    emphatic, inferring = EMPHATIC.seen_in(view), INFERRING.seen_in(view)
     has_ideographs = not text.isascii() and _IDEOGRAPH.search(text) is not None
     paragraphs: dict[str, int] = {}
     scores: list[int] = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final
 
-from refold.classic.names import choose_names
+from refold.classic.names import Names, choose_names, entity_cap
 from refold.classic.rules import Run, Text, Verdict
 from refold.classic.sentences import char_budget, cut, read, summarize
 from refold.classic.structured import cut_json, is_structured, shorten_around, summarize_structured
@@ -31,6 +31,7 @@ class StandIns:
             text.text for text in run.texts if text.text.startswith("[") and TAG.match(text.text)
         }
         """Texts of the conversation that look like stand-ins, which no stand-in may equal."""
+        self._names_of: Final[dict[str, Names]] = {}
 
     def for_text(self, text: Text, verdict: Verdict, depth: Depth) -> str | None:
         """Make the stand-in that was decided on for *text*; `None` if it would not be shorter."""
@@ -67,8 +68,7 @@ class StandIns:
                 tag = self._spelling.summary(Summary(body, len(texts), (), id_), handle)
                 if len(tag) >= chars:
                     continue  # with names it would be longer still
-                views = [self._reader.view(text) for text in texts]
-                names = choose_names(views, body, self._reader.detectors)
+                names = choose_names(list(map(self._names, texts)), body, entity_cap(chars))
                 named = self._spelling.summary(Summary(body, len(texts), names, id_), handle)
                 found = self._first((named, tag) if names else (tag,), texts)
                 if found is not None:
@@ -89,6 +89,11 @@ class StandIns:
         if written is not None:
             yield written
         yield self._summarize(bare, budget)
+
+    def _names(self, text: str) -> Names:
+        if text not in self._names_of:
+            self._names_of[text] = Names(self._reader.view(text), self._reader.detectors)
+        return self._names_of[text]
 
     def _summarize(self, texts: Sequence[str], budget: int) -> str:
         """Join the best sentences of *texts*; where there are none, show the beginning."""

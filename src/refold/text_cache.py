@@ -119,4 +119,4 @@ class TextCache:
 
     def learn(self, questions: Questions, answers: Answers) -> None:
         """Store the answers; a question without one is not asked again."""
-        self._written.update((text, answers.written.get(text)) for text in questions.write)
+        self._written.update((text, answers.get(text)) for text in questions.write)

@@ -1,4 +1,6 @@
-"""What the pipeline asks of models, and the drivers that put it to them, many questions at once.
+"""What the pipeline asks of models: ask, check, ask once more, use the answer or none.
+
+Many questions are put at once, by one driver for synchronous and one for asynchronous callers.
 
 asyncio is imported where a model is asked: without one, it would take longer to load than to fold.
 """
@@ -6,22 +8,28 @@ asyncio is imported where a model is asked: without one, it would take longer to
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Generator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
-from typing import Any, Generic, Self, TypeVar
+from typing import Any, Final, Generic, Self, TypeVar
 
 from refold.checks import check_number
 from refold.errors import describe
 from refold.events import Event, EventKind, Listener
-from refold.llm.summarizers.base import Summarizer, Usage, usage_of
+from refold.llm.summarizers.base import Summarizer, SummaryRequest, Usage, usage_of
 from refold.result import ModelReport, RefusedAnswer
 from refold.scan.tokens.counter import ForgivingCounter, TokenCounter
 from refold.scan.tokens.estimate import estimate_tokens
 
 T = TypeVar("T")
 
-_MAX_TOLD = 256
+_MAX_TOLD: Final = 256
 """How many refusals and failures a session reports, the latest."""
+_MAX_ANSWERS: Final = 2
+"""The first answer, and one that knows what the first lacked; after that the rules do it."""
+_MIN_ANSWER_TOKENS: Final = 40
+"""Room for a sentence or two, however short the text is. A guess."""
+_ANSWER_SHARE: Final = 0.4
+"""About how long an answer should be, compared with its text."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,13 +48,8 @@ class Questions:
         return len(self.write)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Answers:
-    """What a model wrote and the checks let through; a text that is not there has no answer."""
-
-    written: Mapping[str, str] = field(default_factory=dict[str, str])
-
-
+Answers = Mapping[str, str]
+"""What a model wrote for texts and the checks let through."""
 Flow = Generator[Questions, Answers, T]
 """Pure logic that yields questions and resumes with the answers."""
 
@@ -69,17 +72,18 @@ class Tally:
         """Go on counting from *report*."""
         if report is None:
             return cls()
+        usage = Usage(
+            calls=report.calls,
+            input_tokens=report.input_tokens,
+            output_tokens=report.output_tokens,
+        )
         return cls(
             asked=report.asked,
             accepted=report.accepted,
             repaired=report.repaired,
-            refused=list(report.refused),
-            failures=list(report.failures),
-            usage=Usage(
-                calls=report.calls,
-                input_tokens=report.input_tokens,
-                output_tokens=report.output_tokens,
-            ),
+            refused=[*report.refused],
+            failures=[*report.failures],
+            usage=usage,
         )
 
     def keep_latest(self) -> None:
@@ -95,9 +99,7 @@ class Tally:
             repaired=self.repaired,
             refused=tuple(self.refused),
             failures=tuple(self.failures),
-            calls=self.usage.calls,
-            input_tokens=self.usage.input_tokens,
-            output_tokens=self.usage.output_tokens,
+            **asdict(self.usage),
         )
 
 
@@ -129,7 +131,7 @@ class Asker:
         written: dict[str, str] = {}
         jobs = [self._write(text, questions, written, tally) for text in questions.write]
         await self._settle(jobs, tally)
-        return Answers(written=written)
+        return written
 
     async def _settle(self, jobs: list[Coroutine[Any, Any, str]], tally: Tally) -> None:
         """Run all jobs to their end or to the deadline; no task is left running in any case.
@@ -175,28 +177,42 @@ class Asker:
     async def _write(
         self, text: str, questions: Questions, written: dict[str, str], tally: Tally
     ) -> str:
+        """Ask for a summary, at most twice, and note what may be used: return what went wrong.
+
+        An answer is used as written, with what it lacks as its last line, or not at all.
+        """
         # The checks compile many patterns; a caller that never asks a model need not load them.
-        from refold.llm.checks import Source
-        from refold.llm.dialogue import dialogue
+        from refold.llm.checks import Source, check, complete
 
         assert self.summarizer is not None, "nothing is written without a summarizer"
         tally.asked += 1
-        asking = dialogue(Source(text, self._count_tokens), questions, tally)
-        request, problem = next(asking), ""
-        while True:
-            answer: str | None = None
+        source, room = Source(text, self._count_tokens), questions.rooms.get(text)
+        most = max(_MIN_ANSWER_TOKENS, int(_ANSWER_SHARE * source.tokens))
+        request = SummaryRequest(
+            text=text,
+            max_tokens=most if room is None else room,
+            context=questions.contexts.get(text, ""),
+        )
+        for _ in range(_MAX_ANSWERS):
             try:
                 summary = await self.summarizer.summarize(request)
-                answer = summary.text
+                answer = summary.text.strip()
                 tally.usage += summary.usage
             except BaseException as error:  # noqa: BLE001 - a model's client may raise anything
-                problem = _failure(error, tally)
-            try:
-                request = asking.send(answer)
-            except StopIteration as end:
-                if end.value is not None:
-                    written[text] = end.value
-                return problem
+                return _failure(error, tally)
+            refusals = check(source, answer, is_free=questions.is_free)
+            used = complete(source, answer, refusals, room)
+            if used is not None:
+                tally.repaired += used != answer
+                tally.accepted += used == answer
+                written[text] = used
+                break
+            tally.refused += [RefusedAnswer(check=one.check, why=one.why) for one in refusals]
+            missing = tuple(dict.fromkeys(fact for one in refusals for fact in one.missing))
+            # With nothing to name, the same question would get the same answer: ask for less.
+            tokens = request.max_tokens if missing else request.max_tokens // 2
+            request = replace(request, max_tokens=tokens, must_keep=missing)
+        return ""
 
 
 def _failure(error: BaseException, tally: Tally) -> str:

@@ -16,22 +16,7 @@ from itertools import accumulate, pairwise
 from typing import Final
 
 from refold.lazy import regex
-from refold.llm.phrases import (
-    ASIAN,
-    DEED,
-    FIRST_PERSON,
-    INVISIBLE,
-    LATIN,
-    MARKUP,
-    MIXED,
-    ORDER,
-    PROTOCOL,
-    REORDERING,
-    SECOND_PERSON,
-    SMALL_WORDS,
-    TALK,
-    TURN,
-)
+from refold.llm import phrases
 from refold.notation.notes import kept_facts
 from refold.notation.recognize import IMITATION
 from refold.scan.facts import find_errors, find_no, find_quotes, pieces
@@ -76,7 +61,8 @@ class Source:
 
 def reading_of(text: str) -> str:
     """Return *text* as it reads: without invisible letters, case and apostrophes made equal."""
-    return INVISIBLE.sub("", unicodedata.normalize("NFKC", text)).casefold().replace("’", "'")
+    seen = phrases.INVISIBLE.sub("", unicodedata.normalize("NFKC", text))
+    return seen.casefold().replace("’", "'")
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,28 +101,26 @@ def shorter(source: Source, answer: str) -> str:
 
 def no_talk(source: Source, answer: str) -> str:
     """Refuse what declines or talks of its task in words that its source lacks."""
-    said = {" ".join(found[0].split()) for found in TALK.finditer(reading_of(answer))}
+    said = {" ".join(found[0].split()) for found in phrases.TALK.finditer(reading_of(answer))}
     new = sum(one not in source.reading for one in said)
     return f"it talks of its task or declines, {new}×" if new else ""
 
 
 def no_voice(source: Source, answer: str) -> str:
     """Refuse what speaks of itself or to its reader, unless its source does."""
-    if FIRST_PERSON.search(answer) is not None and FIRST_PERSON.search(source.text) is None:
+    first, second = phrases.FIRST_PERSON.search, phrases.SECOND_PERSON.search
+    if first(answer) and not first(source.text):
         return "it speaks of itself"
-    is_new = (
-        SECOND_PERSON.search(reading_of(answer)) is not None
-        and SECOND_PERSON.search(source.reading) is None
-    )
+    is_new = second(reading_of(answer)) and not second(source.reading)
     return "it speaks to its reader" if is_new else ""
 
 
 def no_order(source: Source, answer: str) -> str:
     """Refuse what instructs instead of reporting."""
     plain = reading_of(answer)
-    if ORDER.search(plain) is not None:
+    if phrases.ORDER.search(plain) is not None:
         return "it gives an order to a model"
-    deeds = {found[1][:_STEM].strip() for found in DEED.finditer(plain)}
+    deeds = {found[1][:_STEM].strip() for found in phrases.DEED.finditer(plain)}
     is_new = any(deed not in source.reading for deed in deeds)
     return "it gives an order that the source does not give" if is_new else ""
 
@@ -144,14 +128,14 @@ def no_order(source: Source, answer: str) -> str:
 def stays_in_place(source: Source, answer: str) -> str:
     """Refuse what begins another turn, has markup that its source lacks, or ends its mark."""
     plain = reading_of(answer).strip()
-    if PROTOCOL.search(plain) is not None:
+    if phrases.PROTOCOL.search(plain) is not None:
         return "it has marks of a chat protocol"
-    for role in {found[1] or found[2] for found in TURN.finditer(plain)}:
+    for role in {found[1] or found[2] for found in phrases.TURN.finditer(plain)}:
         if f"{role}:" not in source.reading and f"{role}：" not in source.reading:
             return "it reads like another turn"
     if IMITATION.search(answer) is not None:
         return "it imitates a stand-in"
-    markup = {found[0] for found in MARKUP.finditer(answer)}
+    markup = {found[0] for found in phrases.MARKUP.finditer(answer)}
     if len(markup) > _MOST_LOOKUPS or any(one not in source.text for one in markup):
         return "it has markup that the source lacks"
     depths = accumulate((char == "[") - (char == "]") for char in answer)
@@ -160,21 +144,19 @@ def stays_in_place(source: Source, answer: str) -> str:
 
 def plain_letters(source: Source, answer: str) -> str:
     """Refuse letters that cannot be seen, or of an alphabet that its source lacks."""
-    if REORDERING.search(answer) is not None:
+    if phrases.REORDERING.search(answer) is not None:
         return "it has characters that hide or reorder text"
     new = set(answer) - set(source.text)
     for char in new:
         is_unseen = unicodedata.category(char) in {"Cc", "Cf", "Co", "Cs"} and char not in "\n\t\r"
-        if is_unseen or INVISIBLE.match(char) is not None:
+        if is_unseen or phrases.INVISIBLE.match(char) is not None:
             return "it has characters that cannot be seen"
     letters = {char for char in new if char > "\u024f" and char.isalpha()}
-    if letters and not {*map(_script, letters)} <= {
-        *map(_script, filter(str.isalpha, {*source.text})),
-        "LATIN",
-    }:
+    known = {"LATIN", *map(_script, filter(str.isalpha, {*source.text}))} if letters else set()
+    if not known.issuperset(map(_script, letters)):
         return "it has letters of an alphabet that the source does not use"
-    mixed = set(MIXED.findall(answer.casefold()))
-    if mixed and not mixed <= set(MIXED.findall(source.text.casefold())):
+    mixed = set(phrases.MIXED.findall(answer.casefold()))
+    if mixed and not mixed <= set(phrases.MIXED.findall(source.text.casefold())):
         return "it mixes letters of two alphabets in one word"
     return ""
 
@@ -184,7 +166,7 @@ def _script(char: str) -> str:
     if char < "\u0250":
         return "LATIN"
     name = unicodedata.name(char, "?")
-    if ASIAN.match(name):
+    if phrases.ASIAN.match(name):
         return "ASIAN"
     first = name.partition(" ")[0]
     if first == "LATIN":
@@ -198,14 +180,13 @@ def language_of(text: str, *, unlike: str = "") -> str:
     A text without any of the words of the language *unlike* need not have many of another.
     """
     lower = text.casefold()
-    latin = LATIN.findall(lower)
+    latin = phrases.LATIN.findall(lower)
     others = Counter(_script(char) for char in lower if char > "\u0250" and char.isalpha())
     script, most = others.most_common(1)[0] if others else ("", 0)
     if most > 2 * sum(map(len, latin)):
         return script
-    hits = Counter(
-        {name: sum(word in small for word in latin) for name, small in SMALL_WORDS.items()}
-    )
+    tables = phrases.SMALL_WORDS.items()
+    hits = Counter({name: sum(word in small for word in latin) for name, small in tables})
     (best, first), (_, second) = hits.most_common(2)
     least = 2 if unlike in hits and not hits[unlike] and len(latin) > 7 else 4
     is_sure = first >= least and first * 10 >= len(latin) and first >= 2 * second
@@ -284,17 +265,11 @@ def check(source: Source, answer: str, *, is_free: bool = False) -> tuple[Refusa
     ]
     if not is_free:
         lost = dict(lost_values(source, answer))
-        if lost:
-            found.append(
-                Refusal("nothing_lost", f"{count_kinds(lost.values())} missing", tuple(lost))
-            )
-        turned = tuple(lost_negations(source, answer))
-        if turned:
-            found.append(
-                Refusal(
-                    "negations_kept", count_kinds(["negation"] * len(turned)) + " missing", turned
-                )
-            )
+        turned = dict.fromkeys(lost_negations(source, answer), "negation")
+        for name, facts in (("nothing_lost", lost), ("negations_kept", turned)):
+            if facts:
+                why = f"{count_kinds(facts.values())} missing"
+                found.append(Refusal(name, why, tuple(facts)))
     return tuple(found)
 
 
@@ -313,7 +288,7 @@ def lost_values(source: Source, answer: str) -> Iterator[tuple[str, str]]:
 
 
 _WRITTEN_TOGETHER: Final = regex(f"[{IDEOGRAPHS}]+")
-_SMALL: Final = frozenset(word[:_STEM] for words in SMALL_WORDS.values() for word in words)
+_SMALL: Final = frozenset(word[:_STEM] for words in phrases.SMALL_WORDS.values() for word in words)
 _MOST_PLACES: Final = 32
 """A word of more sentences than this tells none of them from the others."""
 _ABOUT: Final = 0.5

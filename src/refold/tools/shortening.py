@@ -121,7 +121,7 @@ class Shortener:
         whys, is_late = list[str](), False
         try:
             async with asyncio.timeout_at(deadline):
-                answer = (await asker.answer(questions, tally)).written.get(text)
+                answer = (await asker.answer(questions, tally)).get(text)
         except TimeoutError:
             answer, is_late, whys = None, True, ["the pass was over"]
         finally:

@@ -165,7 +165,7 @@ class ToolCompressor:
         wanted = (text,) if self._asker.is_enabled and not is_json(text) else ()
         tally = Tally()
         answers = await self._asker.answer(Questions(write=wanted), tally)
-        return await asyncio.to_thread(self._finish, text, answers.written.get(text, ""), tally)
+        return await asyncio.to_thread(self._finish, text, answers.get(text, ""), tally)
 
     def _finish(self, text: str, answer: str, tally: Tally) -> str:
         """Use a model's *answer* if there is one and it fits, else pack the text, else cut it."""

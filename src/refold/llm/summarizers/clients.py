@@ -9,7 +9,6 @@ import importlib
 import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Unpack
 from urllib.parse import urlsplit
 
@@ -28,6 +27,11 @@ _SPARE_TOKENS: Final = 64
 """On top of twice the tokens that were asked for: a short answer may end late. A guess."""
 _THINKING_TOKENS: Final = 2_000
 """Room to think before the answer, where it counts as output. A guess."""
+
+
+_CUT_OFF: Final = "it was cut off"
+Answer = tuple[str, Usage, str]
+"""A text, what it has cost, and why it is no summary, if it is none."""
 
 
 class ModelSummarizer(ABC):
@@ -85,37 +89,30 @@ class ModelSummarizer(ABC):
     async def summarize(self, request: SummaryRequest) -> Summary:
         """Ask the model; raise `AnswerError` if its answer is cut off or withheld."""
         prompt = self._writer.write(request)
+        limit = 2 * prompt.max_tokens + _SPARE_TOKENS + self._thinking_tokens
         client = self._connect() if self._own is None else self._own
         try:
-            answer = await self._ask(client, prompt)
+            text, usage, problem = await self._ask(client, prompt, limit)
         finally:
             if self._own is None:
                 await self._close(client)
-        return replace(answer, text=prompt.clean(answer.text))
+        if problem == _CUT_OFF:
+            problem += f" at {limit} tokens; allow more with max_response_tokens, or with "
+            problem += "thinking_tokens if it thinks first"
+        if problem:
+            raise AnswerError(f"{self.model} gave no summary: {problem}", usage)
+        return Summary(text=prompt.clean(text), usage=usage)
 
     @abstractmethod
     def _connect(self) -> Any:
         """Make a client of the provider's SDK."""
 
     @abstractmethod
-    async def _ask(self, client: Any, prompt: Prompt) -> Summary: ...
+    async def _ask(self, client: Any, prompt: Prompt, limit: int) -> Answer:
+        """Ask for at most *limit* tokens, which stops a runaway model; the prompt asks for less."""
 
     async def _close(self, client: Any) -> None:
         await client.close()
-
-    def _limit(self, prompt: Prompt) -> int:
-        """Return the output limit, which stops a runaway model; the prompt asks for much less."""
-        return 2 * prompt.max_tokens + _SPARE_TOKENS + self._thinking_tokens
-
-    def _cut_off(self, prompt: Prompt, usage: Usage) -> AnswerError:
-        why = (
-            f"it was cut off at {self._limit(prompt)} tokens; allow more with max_response_tokens, "
-            "or with thinking_tokens if it thinks first"
-        )
-        return self._withheld(why, usage)
-
-    def _withheld(self, why: str, usage: Usage) -> AnswerError:
-        return AnswerError(f"{self.model} gave no summary: {why}", usage)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.model!r})"
@@ -143,20 +140,20 @@ class OpenAISummarizer(ModelSummarizer):
 
         return AsyncOpenAI(base_url=self._base_url, api_key=self._key)
 
-    async def _ask(self, client: AsyncOpenAI, prompt: Prompt) -> Summary:
+    async def _ask(self, client: AsyncOpenAI, prompt: Prompt, limit: int) -> Answer:
         # OpenAI's newer models know only the new name, many other servers only the old one.
-        limit = "max_completion_tokens" if self._is_theirs else "max_tokens"
+        limit_name = "max_completion_tokens" if self._is_theirs else "max_tokens"
         answer: ChatCompletion = await client.chat.completions.create(
             model=self.model,
             messages=[
                 {"role": "system", "content": prompt.system},
                 {"role": "user", "content": prompt.user},
             ],
-            extra_body={limit: self._limit(prompt), **self._extra},
+            extra_body={limit_name: limit, **self._extra},
         )
         choices = getattr(answer, "choices", None)  # the SDK does not check what it got
         if not choices:
-            raise self._withheld("the reply is no chat completion; check base_url", Usage(calls=1))
+            return "", Usage(calls=1), "the reply is no chat completion; check base_url"
         usage = Usage(
             calls=1,
             input_tokens=answer.usage.prompt_tokens if answer.usage else 0,
@@ -164,13 +161,13 @@ class OpenAISummarizer(ModelSummarizer):
         )
         message, reason = choices[0].message, choices[0].finish_reason
         if reason == "length":
-            raise self._cut_off(prompt, usage)
+            return "", usage, _CUT_OFF
         if message.refusal or reason == "content_filter":
-            raise self._withheld(message.refusal or "filtered by the provider", usage)
+            return "", usage, message.refusal or "filtered by the provider"
         text = (message.content or "").strip()
         if text.startswith("<think>"):  # some servers leave the thoughts before an answer
             text = text.partition("</think>")[2].strip()
-        return Summary(text=text, usage=usage)
+        return text, usage, ""
 
 
 class AnthropicSummarizer(ModelSummarizer):
@@ -188,17 +185,17 @@ class AnthropicSummarizer(ModelSummarizer):
 
         return AsyncAnthropic(base_url=self._base_url, api_key=self._key)
 
-    async def _ask(self, client: AsyncAnthropic, prompt: Prompt) -> Summary:
+    async def _ask(self, client: AsyncAnthropic, prompt: Prompt, limit: int) -> Answer:
         answer: Message = await client.messages.create(
             model=self.model,
             system=prompt.system,
             messages=[{"role": "user", "content": prompt.user}],
-            max_tokens=self._limit(prompt),
+            max_tokens=limit,
             extra_body=self._extra,
         )
         blocks = getattr(answer, "content", None)  # the SDK does not check what it got
         if not isinstance(blocks, list):
-            raise self._withheld("the reply is no message; check base_url", Usage(calls=1))
+            return "", Usage(calls=1), "the reply is no message; check base_url"
         counted = answer.usage
         cached = (counted.cache_creation_input_tokens or 0) + (counted.cache_read_input_tokens or 0)
         usage = Usage(
@@ -206,12 +203,9 @@ class AnthropicSummarizer(ModelSummarizer):
             input_tokens=counted.input_tokens + cached,
             output_tokens=counted.output_tokens,
         )
-        if answer.stop_reason == "max_tokens":
-            raise self._cut_off(prompt, usage)
-        if answer.stop_reason == "refusal":
-            raise self._withheld("it refused", usage)
         text = "".join(block.text for block in blocks if block.type == "text")
-        return Summary(text=text, usage=usage)
+        problems = {"max_tokens": _CUT_OFF, "refusal": "it refused"}
+        return text, usage, problems.get(answer.stop_reason or "", "")
 
 
 class GeminiSummarizer(ModelSummarizer):
@@ -234,12 +228,9 @@ class GeminiSummarizer(ModelSummarizer):
         await client.aio.aclose()
         client.close()
 
-    async def _ask(self, client: Any, prompt: Prompt) -> Summary:
-        config = {
-            "system_instruction": prompt.system,
-            "max_output_tokens": self._limit(prompt),
-            **self._extra,
-        }
+    async def _ask(self, client: Any, prompt: Prompt, limit: int) -> Answer:
+        asked = {"system_instruction": prompt.system, "max_output_tokens": limit}
+        config = {**asked, **self._extra}
         answer = await client.aio.models.generate_content(
             model=self.model, contents=prompt.user, config=config
         )
@@ -249,13 +240,13 @@ class GeminiSummarizer(ModelSummarizer):
         usage = Usage(calls=1, input_tokens=read, output_tokens=written + thought)
         if not answer.candidates:
             reason = getattr(answer.prompt_feedback, "block_reason", None)
-            raise self._withheld(f"blocked: {getattr(reason, 'name', reason)}", usage)
+            return "", usage, f"blocked: {getattr(reason, 'name', reason)}"
         candidate = answer.candidates[0]
         reason = str(getattr(candidate.finish_reason, "name", candidate.finish_reason))
         if reason == "MAX_TOKENS":
-            raise self._cut_off(prompt, usage)
+            return "", usage, _CUT_OFF
         if reason != "STOP":
-            raise self._withheld(f"it ended with {reason}", usage)
+            return "", usage, f"it ended with {reason}"
         pieces = (candidate.content and candidate.content.parts) or ()
         text = "".join(piece.text for piece in pieces if piece.text and not piece.thought)
-        return Summary(text=text, usage=usage)
+        return text, usage, ""

@@ -200,9 +200,13 @@ def _check_key(key: object) -> str:
     return key
 
 
-def is_removable(prefix: str, key: str) -> bool:
-    """Return whether *key*, which begins with *prefix*, may be removed with that prefix.
+def is_removable(entry: Entry, prefix: str, before: float | None) -> bool:
+    """Return whether `remove` takes *entry*: audit notes are removed only under their own prefix.
 
-    Audit notes are removed only under their own prefix.
+    Without a time it is not older than anything.
     """
-    return prefix.startswith(AUDIT_PREFIX) or not key.startswith(AUDIT_PREFIX)
+    if not entry.key.startswith(prefix):
+        return False
+    if entry.key.startswith(AUDIT_PREFIX) and not prefix.startswith(AUDIT_PREFIX):
+        return False
+    return before is None or (entry.written_at is not None and entry.written_at < before)

@@ -48,10 +48,9 @@ class MemoryStore:
 
     def remove(self, prefix: str = "", *, before: float | None = None) -> Removed:
         """Remove the entries whose keys begin with *prefix*; none with *before*: no times."""
-        if before is not None:
-            return Removed(0, 0)
         with self._lock:
-            gone = [k for k in self._values if k.startswith(prefix) and is_removable(prefix, k)]
+            entries = (Entry(key, 0, None) for key in self._values)
+            gone = [entry.key for entry in entries if is_removable(entry, prefix, before)]
             for key in gone:
                 del self._values[key]
         return Removed(len(gone), 0)

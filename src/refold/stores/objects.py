@@ -27,9 +27,9 @@ from urllib.parse import unquote, urlsplit
 
 from refold.checks import need
 from refold.errors import StoreError
-from refold.stores.base import Removed
-from refold.stores.codec import decode_key, encode_prefix
-from refold.stores.remote import TIMEOUT_SECONDS, RemoteStore, Row
+from refold.stores.base import Entry, Removed, is_removable
+from refold.stores.codec import decode_key
+from refold.stores.remote import TIMEOUT_SECONDS, RemoteStore
 from refold.stores.scope import scopes_of
 
 _MAGIC: Final = b"RFLD\x01"
@@ -91,8 +91,8 @@ class _Log:
     path: str
     last: int = -1
     """The number of the last object; -1 before the first look."""
-    rows: dict[bytes, tuple[int, Row]] = field(default_factory=dict)
-    """For each key, the number of the first object that has it, and its row."""
+    known: dict[bytes, tuple[int, Entry]] = field(default_factory=dict)
+    """For each key, the number of the first object that has it, and its entry."""
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     """Held while new objects are read or added."""
 
@@ -101,12 +101,13 @@ class _Log:
         self.last = number
         removed = {record.key for record in records if record.key.startswith(_REMOVED)}
         if _REMOVED in removed:
-            self.rows.clear()
+            self.known.clear()
         elif removed:
-            self.rows = {k: row for k, row in self.rows.items() if _removal_of(k) not in removed}
+            self.known = {k: v for k, v in self.known.items() if _removal_of(k) not in removed}
         for key, written_at, value in records:
-            if not key.startswith(_REMOVED) and key not in self.rows:
-                self.rows[key] = (number, Row(key, len(key) + len(value), written_at))
+            if not key.startswith(_REMOVED) and key not in self.known:
+                entry = Entry(decode_key(key), len(key) + len(value), written_at)
+                self.known[key] = (number, entry)
 
 
 class ObjectStore(RemoteStore):
@@ -148,7 +149,7 @@ class ObjectStore(RemoteStore):
         for log, wanted in self._by_log(keys, lambda key: key):
             async with log.lock:
                 await self._catch_up(log)
-            known.update(key for key in wanted if key in log.rows)
+            known.update(key for key in wanted if key in log.known)
         return known
 
     async def _write(self, records: Sequence[tuple[bytes, bytes]], now: float) -> None:
@@ -158,7 +159,7 @@ class ObjectStore(RemoteStore):
                 if log.last < 0:
                     await self._catch_up(log)
                 while True:
-                    fresh = [Record(k, now, value) for k, value in group if k not in log.rows]
+                    fresh = [Record(k, now, value) for k, value in group if k not in log.known]
                     if not fresh or await self._append(log, fresh):
                         break
 
@@ -185,7 +186,7 @@ class ObjectStore(RemoteStore):
 
     async def _collect(self, log: _Log, wanted: Sequence[bytes]) -> dict[bytes, bytes]:
         """Return the values of *wanted* keys whose objects are known."""
-        number_of = {key: log.rows[key][0] for key in wanted if key in log.rows}
+        number_of = {key: log.known[key][0] for key in wanted if key in log.known}
         numbers = sorted(set(number_of.values()))
         bundles = await self._objects.read_many(log.path, numbers)
         return {
@@ -195,15 +196,14 @@ class ObjectStore(RemoteStore):
             if number_of.get(record.key) == number
         }
 
-    async def _rows(self, prefix: str) -> AsyncIterator[Sequence[Row]]:
-        """Yield the rows of each conversation."""
-        begin = encode_prefix(prefix)
+    async def _pages(self, prefix: str) -> AsyncIterator[Sequence[Entry]]:
+        """Yield the entries of each conversation."""
         for path in await self._paths_under(prefix):
             log = _Log(path)
             await self._catch_up(log)
-            rows = [row for _, row in log.rows.values() if row.key.startswith(begin)]
-            if rows:
-                yield rows
+            page = [entry for _, entry in log.known.values() if entry.key.startswith(prefix)]
+            if page:
+                yield page
 
     async def _remove(self, prefix: str, before: float | None) -> Removed:
         """Add an object to each conversation that says what is removed, then overwrite the records.
@@ -212,24 +212,23 @@ class ObjectStore(RemoteStore):
         otherwise not store them again.
         """
         parts = []
-        begin = encode_prefix(prefix)
         for path in await self._paths_under(prefix):
             log = self._log(path)
             async with log.lock:
                 await self._catch_up(log)
                 while True:
-                    gone = [
-                        row
-                        for _, row in log.rows.values()
-                        if row.key.startswith(begin) and row.may_be_removed(prefix, before)
-                    ]
-                    is_all = len(gone) == len(log.rows)
-                    names = [_REMOVED] if is_all else [_removal_of(row.key) for row in gone]
+                    gone = {
+                        key: entry.size
+                        for key, (_, entry) in log.known.items()
+                        if is_removable(entry, prefix, before)
+                    }
+                    is_all = len(gone) == len(log.known)
+                    names = [_REMOVED] if is_all else map(_removal_of, gone)
                     notes = [Record(name, 0.0, b"") for name in names]
                     if not gone or await self._append(log, notes):
                         break
                 await self._purge(log)
-            parts.append(Removed(len(gone), sum(row.size for row in gone)))
+            parts.append(Removed(len(gone), sum(gone.values())))
         return Removed.total(parts)
 
     async def _purge(self, log: _Log) -> None:
@@ -244,13 +243,13 @@ class ObjectStore(RemoteStore):
                 record
                 for record in records
                 if record.key.startswith(_REMOVED)
-                or (record.key in log.rows and log.rows[record.key][0] == number)
+                or (record.key in log.known and log.known[record.key][0] == number)
             ]
             if len(left) < len(records):
                 await self._objects.replace(log.path, number, left)
 
     async def _count(self) -> int:
-        return sum([len(page) async for page in self._rows("")])
+        return sum([len(page) async for page in self._pages("")])
 
     def _is_transient(self, error: Exception) -> bool:
         """Treat generic errors, which have no known cause, as temporary."""

@@ -13,9 +13,9 @@ from typing import Any, Final
 
 from refold.checks import check_whole, need
 from refold.errors import ConfigError, StoreError
-from refold.stores.base import Removed
-from refold.stores.codec import removable, span
-from refold.stores.remote import TIMEOUT_SECONDS, RemoteStore, Row
+from refold.stores.base import Entry, Removed
+from refold.stores.codec import decode_key, removable, span
+from refold.stores.remote import TIMEOUT_SECONDS, RemoteStore
 
 MIGRATIONS: Final = (
     "CREATE TABLE refold_original (key bytea PRIMARY KEY, written_at double precision NOT NULL, "
@@ -122,14 +122,14 @@ class PostgresStore(RemoteStore):
     async def _read(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
         return dict(await self._ask(_READ, keys))
 
-    async def _rows(self, prefix: str) -> AsyncIterator[Sequence[Row]]:
-        """Yield rows in the order of keys; nothing is kept open between two pages."""
+    async def _pages(self, prefix: str) -> AsyncIterator[Sequence[Entry]]:
+        """Yield entries in the order of keys; nothing is kept open between two pages."""
         low, high = span(prefix)
         after = ">="
         while True:
             page = await self._ask(_PAGE.format(after=after), low, high, _ROWS_PER_QUERY)
             if page:
-                yield [Row(*row) for row in page]
+                yield [Entry(decode_key(key), size, at) for key, size, at in page]
             if len(page) < _ROWS_PER_QUERY:
                 return
             low, after = page[-1][0], ">"

@@ -14,9 +14,9 @@ from urllib.parse import urlsplit
 
 from refold.checks import check_positive, need
 from refold.errors import ConfigError, StoreError
-from refold.stores.base import Removed
-from refold.stores.codec import decode_key, encode_prefix
-from refold.stores.remote import TIMEOUT_SECONDS, RemoteStore, Row
+from refold.stores.base import Entry, Removed, is_removable
+from refold.stores.codec import decode_key, encode_key, encode_prefix
+from refold.stores.remote import TIMEOUT_SECONDS, RemoteStore
 from refold.stores.scope import scopes_of
 
 _CLUSTER: Final = "redis+cluster"
@@ -121,16 +121,16 @@ class RedisStore(RemoteStore):
         values = await self._ask_each(keys, "GET")
         return {key: value[_TIME.size :] for key, value in values.items()}
 
-    async def _rows(self, prefix: str) -> AsyncIterator[Sequence[Row]]:
-        """Yield rows as the server scans its keys."""
-        async for names in self._pages(prefix):
+    async def _pages(self, prefix: str) -> AsyncIterator[Sequence[Entry]]:
+        """Yield entries as the server scans its keys."""
+        async for names in self._names(prefix):
             async with self._client.pipeline(transaction=False) as pipeline:
                 for name in names:
                     pipeline.strlen(name)
                     pipeline.getrange(name, 0, _TIME.size - 1)
                 answers = await pipeline.execute()
             yield [
-                Row(self._key(name), len(name) + size, _TIME.unpack(head)[0])
+                Entry(self._key(name), len(name) + size, _TIME.unpack(head)[0])
                 for name, size, head in zip(names, answers[::2], answers[1::2], strict=True)
                 if len(head) == _TIME.size  # else it has just expired
             ]
@@ -138,18 +138,18 @@ class RedisStore(RemoteStore):
     async def _remove(self, prefix: str, before: float | None) -> Removed:
         """Remove page by page."""
         parts = []
-        async for page in self._rows(prefix):
-            old = [row for row in page if row.may_be_removed(prefix, before)]
+        async for page in self._pages(prefix):
+            old = [entry for entry in page if is_removable(entry, prefix, before)]
             async with self._client.pipeline(transaction=False) as pipeline:
-                for row in old:
-                    pipeline.execute_command("UNLINK", self._spell(row.key))
+                for entry in old:
+                    pipeline.execute_command("UNLINK", self._spell(encode_key(entry.key)))
                 gone = await pipeline.execute() if old else []
-            sizes = [row.size for row, is_gone in zip(old, gone, strict=True) if is_gone]
+            sizes = [entry.size for entry, is_gone in zip(old, gone, strict=True) if is_gone]
             parts.append(Removed(len(sizes), sum(sizes)))
         return Removed.total(parts)
 
     async def _count(self) -> int:
-        return sum([len(names) async for names in self._pages("")])
+        return sum([len(names) async for names in self._names("")])
 
     def _is_transient(self, error: Exception) -> bool:
         """Treat lost connections as a restart, and a server that is no primary as a failover."""
@@ -184,7 +184,7 @@ class RedisStore(RemoteStore):
             answered.update((k, one) for k, one in zip(some, answers, strict=True) if one)
         return answered
 
-    async def _pages(self, prefix: str) -> AsyncIterator[list[bytes]]:
+    async def _names(self, prefix: str) -> AsyncIterator[list[bytes]]:
         """Yield the names of keys that begin with *prefix*, each once: a scan may repeat some."""
         tag = b"?" * (2 * _TAG_BYTES)
         pattern = b"%b:{%b}:%b*" % (_escaped(self._start), tag, _escaped(encode_prefix(prefix)))
@@ -204,8 +204,8 @@ class RedisStore(RemoteStore):
         """Return the name of a key: its hash tag, in braces, chooses its node by its scopes."""
         return b"%b:{%b}:%b" % (self._start, _tag(key), key)
 
-    def _key(self, name: bytes) -> bytes:
-        return name[len(self._start) :].partition(b"}:")[2]
+    def _key(self, name: bytes) -> str:
+        return decode_key(name[len(self._start) :].partition(b"}:")[2])
 
     async def _check_eviction(self) -> None:
         """Refuse a server that drops originals when it runs out of memory."""

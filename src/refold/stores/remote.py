@@ -23,7 +23,7 @@ from collections.abc import (
     Sequence,
 )
 from functools import partial
-from typing import Any, Final, NamedTuple, Self, TypeVar
+from typing import Any, Final, Self, TypeVar
 
 from refold.checks import check_positive
 from refold.errors import StoreError, describe
@@ -33,10 +33,9 @@ from refold.stores.base import (
     Removed,
     check_entries,
     check_keys,
-    is_removable,
     store_error,
 )
-from refold.stores.codec import decode_key, decode_records, encode_key, encode_value
+from refold.stores.codec import decode_records, encode_key, encode_value
 from refold.stores.opening import without_secrets
 
 T = TypeVar("T")
@@ -46,19 +45,6 @@ TIMEOUT_SECONDS: Final = 30.0
 _FIRST_PAUSE: Final = 0.05
 _LONGEST_PAUSE: Final = 1.0
 """Between two attempts: the first is soon, later ones are too rare to burden a server. Guesses."""
-
-
-class Row(NamedTuple):
-    """What a server knows about a record without reading it."""
-
-    key: bytes
-    size: int
-    written_at: float
-
-    def may_be_removed(self, prefix: str, before: float | None) -> bool:
-        """Return whether it is older than *before*, and no audit note that *prefix* spares."""
-        is_old = before is None or self.written_at < before
-        return is_old and is_removable(prefix, decode_key(self.key))
 
 
 class RemoteStore(OpenStore):
@@ -134,14 +120,14 @@ class RemoteStore(OpenStore):
 
         Entries that are stored or removed meanwhile may or may not be included.
         """
-        pages = self._rows(prefix)
+        pages = self._pages(prefix)
 
-        async def turn() -> Sequence[Row] | None:
+        async def turn() -> Sequence[Entry] | None:
             return await anext(pages, None)
 
         # Without retries: a listing cannot be resumed in its middle.
         while (page := self._using("read").run(self._trying("read", turn, seconds=0))) is not None:
-            yield from (Entry(decode_key(row.key), row.size, row.written_at) for row in page)
+            yield from page
 
     def remove(self, prefix: str = "", *, before: float | None = None) -> Removed:
         """Remove the entries whose keys begin with *prefix*, if they were stored before a time."""
@@ -238,12 +224,12 @@ class RemoteStore(OpenStore):
         """Return the records of those *keys* that exist."""
 
     @abstractmethod
-    def _rows(self, prefix: str) -> AsyncIterator[Sequence[Row]]:
-        """Yield the rows whose keys begin with *prefix*, some at a time."""
+    def _pages(self, prefix: str) -> AsyncIterator[Sequence[Entry]]:
+        """Yield the entries whose keys begin with *prefix*, some at a time."""
 
     @abstractmethod
     async def _remove(self, prefix: str, before: float | None) -> Removed:
-        """Remove such rows if they are older than *before*, except audit notes."""
+        """Remove such entries if they are older than *before*, except audit notes."""
 
     @abstractmethod
     async def _count(self) -> int:

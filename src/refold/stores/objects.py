@@ -28,7 +28,7 @@ from urllib.parse import unquote, urlsplit
 from refold.checks import need
 from refold.errors import StoreError
 from refold.stores.base import Entry, Removed, is_removable
-from refold.stores.codec import decode_key
+from refold.stores.codec import decode_key, encode_prefix
 from refold.stores.remote import TIMEOUT_SECONDS, RemoteStore
 from refold.stores.scope import scopes_of
 
@@ -91,8 +91,8 @@ class _Log:
     path: str
     last: int = -1
     """The number of the last object; -1 before the first look."""
-    known: dict[bytes, tuple[int, Entry]] = field(default_factory=dict)
-    """For each key, the number of the first object that has it, and its entry."""
+    known: dict[bytes, tuple[int, int, float]] = field(default_factory=dict)
+    """For each key, the number of the first object that has it, its size and its time."""
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     """Held while new objects are read or added."""
 
@@ -106,8 +106,16 @@ class _Log:
             self.known = {k: v for k, v in self.known.items() if _removal_of(k) not in removed}
         for key, written_at, value in records:
             if not key.startswith(_REMOVED) and key not in self.known:
-                entry = Entry(decode_key(key), len(key) + len(value), written_at)
-                self.known[key] = (number, entry)
+                self.known[key] = (number, len(key) + len(value), written_at)
+
+    def find(self, prefix: str) -> dict[bytes, Entry]:
+        """Return the entries whose keys begin with *prefix*."""
+        begin = encode_prefix(prefix)
+        return {
+            key: Entry(decode_key(key), size, written_at)
+            for key, (_, size, written_at) in self.known.items()
+            if key.startswith(begin)
+        }
 
 
 class ObjectStore(RemoteStore):
@@ -166,7 +174,7 @@ class ObjectStore(RemoteStore):
     async def _append(self, log: _Log, records: Sequence[Record]) -> bool:
         """Write under the next number; if another writer has it, catch up and return false."""
         number = log.last + 1
-        if await self._objects.create(log.path, number, records):
+        if await self._objects.write(log.path, number, records, "create"):
             log.add(number, records)
             return True
         await self._catch_up(log)
@@ -201,9 +209,7 @@ class ObjectStore(RemoteStore):
         for path in await self._paths_under(prefix):
             log = _Log(path)
             await self._catch_up(log)
-            page = [entry for _, entry in log.known.values() if entry.key.startswith(prefix)]
-            if page:
-                yield page
+            yield list(log.find(prefix).values())
 
     async def _remove(self, prefix: str, before: float | None) -> Removed:
         """Add an object to each conversation that says what is removed, then overwrite the records.
@@ -219,7 +225,7 @@ class ObjectStore(RemoteStore):
                 while True:
                     gone = {
                         key: entry.size
-                        for key, (_, entry) in log.known.items()
+                        for key, entry in log.find(prefix).items()
                         if is_removable(entry, prefix, before)
                     }
                     is_all = len(gone) == len(log.known)
@@ -246,7 +252,7 @@ class ObjectStore(RemoteStore):
                 or (record.key in log.known and log.known[record.key][0] == number)
             ]
             if len(left) < len(records):
-                await self._objects.replace(log.path, number, left)
+                await self._objects.write(log.path, number, left)
 
     async def _count(self) -> int:
         return sum([len(page) async for page in self._pages("")])
@@ -325,19 +331,16 @@ class _Objects:
         self._cache: OrderedDict[str, _Read] = OrderedDict()
         self._cached_bytes = 0
 
-    async def create(self, path: str, number: int, records: Sequence[Record]) -> bool:
-        """Write an object, or return false if there already is one of that number."""
-        body = write_bundle(records)
+    async def write(
+        self, path: str, number: int, records: Sequence[Record], mode: str = "overwrite"
+    ) -> bool:
+        """Write an object; with *mode* `create`, return false if there already is one."""
+        place, body = _place(path, number), write_bundle(records)
         try:
-            await self._obstore.put_async(self._bucket, _place(path, number), body, mode="create")
+            await self._obstore.put_async(self._bucket, place, body, mode=mode)
         except self._obstore.exceptions.AlreadyExistsError:
             return False
         return True
-
-    async def replace(self, path: str, number: int, records: Sequence[Record]) -> None:
-        """Overwrite the object of that number."""
-        body = write_bundle(records)
-        await self._obstore.put_async(self._bucket, _place(path, number), body)
 
     async def read(self, path: str, number: int) -> list[Record] | None:
         """Return the current records of an object; `None` if it does not exist."""

@@ -187,3 +187,10 @@ def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
         export_store(MemoryStore(), tmp_path / "nowhere" / "all.jsonl")
     with pytest.raises(StoreError, match=r"cannot read '.*absent\.jsonl'"):
         import_store(MemoryStore(), tmp_path / "absent.jsonl")
+
+
+def test_the_modules_of_before_lead_to_the_same_functions() -> None:
+    from refold.stores import removal, transfer, upkeep
+
+    for module in (removal, transfer):
+        assert all(getattr(module, name) is getattr(upkeep, name) for name in module.__all__)

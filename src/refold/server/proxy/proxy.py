@@ -26,8 +26,6 @@ from refold.server.proxy.stats import Stats, summarize
 from refold.server.proxy.upstream import MAX_FIELD_BYTES, SocketRequests, Upstream, relay_socket
 from refold.server.proxy.workers import Workers
 
-_SMALL_BYTES: Final = 1 << 20
-"""Bodies up to this size are read at once, which is faster; larger ones are streamed."""
 _MAX_ERROR_BYTES: Final = 1 << 20
 """How much of an error is read before the request is retried; errors are much shorter."""
 _log: Final = logging.getLogger("refold.serve")
@@ -123,14 +121,9 @@ class Proxy:
         """Relay a request without messages and its answer, both unchanged."""
         self.stats.passed += 1
         headers = for_upstream(request.headers)
-        length = request.content_length
-        body: AsyncIterator[bytes] | bytes | None = None
-        if length is not None and length <= _SMALL_BYTES:
-            body = await read_body(request, self.settings, self.stats) or None
-        elif request.body_exists:
-            body = self._stream_body(request)
-            if length is not None:
-                headers["Content-Length"] = str(length)
+        if request.content_length is not None:
+            headers["Content-Length"] = str(request.content_length)
+        body = self._stream_body(request) if request.body_exists else None
         try:
             answer = await self._upstream.send(request.method, url, headers, body)
         except aiohttp.ServerTimeoutError:

@@ -245,8 +245,9 @@ class Records:
             TimeoutError: the store does not answer.
             StoreError: it cannot be read.
         """
+        loop = asyncio.get_running_loop()
         async with asyncio.timeout(_RECALL_SECONDS):
-            return await asyncio.get_running_loop().run_in_executor(self._thread, self._recall, job)
+            return await loop.run_in_executor(self._thread, self._recall, job)
 
     def _recall(self, job: Job) -> Folded | None:
         try:

@@ -33,17 +33,19 @@ class ToolRules:
 
     def is_excluded(self, message: Mapping[str, Any]) -> bool:
         """Return whether a message has the result of a tool that is excluded."""
-        return any(_fits(name, self.excluded) for name in self._answered(message))
+        return any(
+            fnmatchcase(name, pattern)
+            for name in self._answered(message)
+            for pattern in self.excluded
+        )
 
     def limit_of(self, message: Mapping[str, Any]) -> int | None:
         """Return the most tokens of a message with results, if there is a limit for their tool."""
-        limits = (
-            limit
-            for name in self._answered(message)
-            for pattern, limit in self._limits.items()
-            if fnmatchcase(name, pattern)
-        )
-        return next(limits, None)
+        for name in self._answered(message):
+            for pattern, limit in self._limits.items():
+                if fnmatchcase(name, pattern):
+                    return limit
+        return None
 
     def _answered(self, message: Mapping[str, Any]) -> Iterator[str]:
         """Yield the names of the tools whose results are in a message."""
@@ -54,10 +56,6 @@ class ToolRules:
             elif piece.get("type") not in ("function_call", "custom_tool_call"):
                 ids = (piece.get(key) for key in _ANSWERS)
                 yield from (self._names[id_] for id_ in ids if id_ in self._names)
-
-
-def _fits(name: str, patterns: Sequence[str]) -> bool:
-    return any(fnmatchcase(name, pattern) for pattern in patterns)
 
 
 def _pieces(message: Any) -> Iterator[Mapping[str, Any]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from ipaddress import ip_address
 from pathlib import Path
@@ -29,6 +29,12 @@ _MIN_TOKEN_CHARS: Final = 16
 _LAST_PORT: Final = 65_535
 """Ports are 16-bit numbers."""
 _SWITCH: Final = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}
+_KINDS: Final[Mapping[str, tuple[Callable[[str], object], str]]] = {
+    "int": (int, "a whole number"),
+    "float": (float, "a number"),
+    "bool": (lambda raw: _SWITCH[raw.strip().lower()], "true or false"),
+}
+"""How settings that are no text are read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,16 +160,15 @@ class Settings:
 
 def _read_file(settings: type[Settings], path: str) -> dict[str, Any]:
     try:
-        found = tomllib.loads(Path(path).read_text("utf-8"))
+        values = tomllib.loads(Path(path).read_text("utf-8"))
     except (OSError, ValueError) as error:
         raise ConfigError(f"the settings in {path!r} cannot be read: {error}") from error
-    types = {one.name: one.type for one in fields(settings)}
-    for name, value in found.items():
-        if name not in types or type(value).__name__ not in str(types[name]):
-            if name in types and str(types[name]) in ("Retrieval", "ProxyProfile", "Ttl"):
-                continue  # checked as all others are
+    types = {one.name: str(one.type) for one in fields(settings)}
+    for name, value in values.items():
+        is_choice = types.get(name) in ("Retrieval", "ProxyProfile", "Ttl")  # checked as all are
+        if not is_choice and type(value).__name__ not in types.get(name, ""):
             raise ConfigError(f"{path!r}: there is no setting {name} = {value!r}")
-    return found
+    return values
 
 
 def _split(names: str) -> list[str]:
@@ -172,20 +177,11 @@ def _split(names: str) -> list[str]:
 
 def _read(name: str, raw: str, type_: Any) -> object:
     """Read an environment variable as the type of its setting."""
+    convert, kind = _KINDS.get(str(type_), (str, ""))
     try:
-        match str(type_):
-            case "int":
-                kind = "a whole number"
-                return int(raw)
-            case "float":
-                kind = "a number"
-                return float(raw)
-            case "bool":
-                kind = "true or false"
-                return _SWITCH[raw.strip().lower()]
+        return convert(raw)
     except (ValueError, KeyError):
         raise ConfigError(f"{PREFIX}{name.upper()} must be {kind}, got {raw!r}") from None
-    return raw
 
 
 def _check_url(name: str, url: str) -> None:

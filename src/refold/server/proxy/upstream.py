@@ -78,12 +78,6 @@ class Upstream:
         await self.client.close()
 
 
-_OWN_HEADERS: Final = (
-    "sec-websocket-key",
-    "sec-websocket-version",
-    "sec-websocket-extensions",
-    "sec-websocket-protocol",
-)
 _CREATE: Final = "response.create"
 
 
@@ -115,12 +109,13 @@ class SocketRequests:
 
     def see(self, text: str) -> None:
         """Count the token usage in a message of the provider."""
-        if self._under_way is None or len(text) > MAX_READ_BYTES or '"usage"' not in text:
+        request = self._under_way
+        if request is None or len(text) > MAX_READ_BYTES or '"usage"' not in text:
             return
         data = read_object(text.encode())
-        usage = Usage() if data is None else self._under_way.api.read_usage(data, Usage())
+        usage = Usage() if data is None else request.api.read_usage(data, Usage())
         if usage.prompt:
-            self._under_way.charge_usages([usage])
+            request.charge_usages([usage])
             self._under_way = None
 
 
@@ -132,22 +127,22 @@ async def relay_socket(
     settings: Settings,
 ) -> web.StreamResponse:
     """Relay the messages of a WebSocket until one side closes it or stops responding."""
+    names = request.headers.get("sec-websocket-protocol", "").split(",")
     headers = for_upstream(request.headers)
-    for name in _OWN_HEADERS:
-        headers.popall(name, None)
-    asked = request.headers.get("sec-websocket-protocol", "")
-    protocols = [name.strip() for name in asked.split(",") if name.strip()]
+    for name in [name for name in headers if name.lower().startswith("sec-websocket-")]:
+        headers.popall(name, None)  # these are agreed on anew
     most = settings.max_body_mb << 20
     async with client.ws_connect(
         url,
         headers=headers,
-        protocols=protocols,
+        protocols=[name.strip() for name in names if name.strip()],
         max_msg_size=most,
         heartbeat=settings.upstream_seconds,
     ) as upstream:
-        chosen = [upstream.protocol] if upstream.protocol else []
         socket = web.WebSocketResponse(
-            protocols=chosen, max_msg_size=most, heartbeat=settings.client_seconds
+            protocols=[upstream.protocol] if upstream.protocol else [],
+            max_msg_size=most,
+            heartbeat=settings.client_seconds,
         )
         await socket.prepare(request)
 

@@ -15,8 +15,7 @@ from click.testing import CliRunner
 
 from refold.cli import cli
 from refold.errors import ConfigError
-from refold.server.proxy.rules import ToolRules
-from refold.server.proxy.settings import Settings
+from refold.server.proxy.settings import Settings, ToolRules
 from tests.server.proxy.agents import Agent, serving
 from tests.server.proxy.running import log_of, proxy_for, totals_of
 from tests.server.upstream import ScriptedUpstream

@@ -18,7 +18,7 @@ from refold.conversation.models import list_prices
 from refold.errors import JobError, StoreError, WorkerLostError, describe_kind
 from refold.server.proxy.answering import Answer, Meter
 from refold.server.proxy.apis.base import Api, RetrievalCall, Usage
-from refold.server.proxy.headers import (
+from refold.server.proxy.entrance import (
     CONTROL_HEADER,
     for_upstream,
     is_flat,

@@ -1,8 +1,4 @@
-"""One conversation in a worker: a session, and how its messages map to those of the client.
-
-The session may have more messages than the client: retrieval rounds, which the client never sees.
-And its view may have fewer, once the beginning was folded anew.
-"""
+"""One conversation in a worker: a session, and what is known of the requests that it had."""
 
 from __future__ import annotations
 
@@ -14,10 +10,10 @@ from typing import Any
 from refold.conversation.session import Session
 from refold.errors import describe_kind
 from refold.notation.marks import is_lossless_mark
-from refold.server.proxy.apis.base import Api, Round, Wire
-from refold.server.proxy.ledger import Past, with_rounds
-from refold.server.proxy.request import Known
-from refold.server.proxy.rules import ToolRules
+from refold.server.proxy.apis.base import Round, Wire
+from refold.server.proxy.ledger import Past
+from refold.server.proxy.request import Known, Request
+from refold.server.proxy.settings import ToolRules
 from refold.tools.shapes import find_texts
 
 
@@ -33,9 +29,7 @@ class Conversation:
     is_read: bool = False
     """Whether the session has got what is on record."""
     length: int = 0
-    """How many of the client's messages are in the session."""
-    origins: list[int | None] = field(default_factory=list[int | None])
-    """For each message so far, its place among the client's; `None` if it is none of them."""
+    """How many of a request's messages, with its retrieval rounds, are in the session."""
     rounds: dict[int, Sequence[Round]] = field(default_factory=dict[int, Sequence[Round]])
     """Retrieval rounds, by the place of the client's last message before them."""
     is_offered: bool = False
@@ -65,42 +59,34 @@ class Conversation:
         """Tokens saved by the last view."""
         return self.session.report.tokens_unfolded - self.session.report.tokens
 
-    @property
-    def places(self) -> list[int | None]:
-        """For each message of the view, which of the client's it is, if it is one."""
-        ranges = self.session.places
-        return [self.origins[one.start] if len(one) == 1 else None for one in ranges]
+    def read(self, request: Request, end: int) -> None:
+        """Go on from what was sent of a request, as the conversation that sent it would.
 
-    def read(self, api: Api, messages: Sequence[Wire], end: int) -> None:
-        """Go on from what was sent of *messages*, as the conversation that sent it would.
-
-        The first *end* of them have been answered.
+        The first *end* of its messages have been answered.
         """
         past, session = self.past, self.session
-        self.rounds, self.is_offered = dict(past.rounds), past.is_offered
         if past.trace is not None:
-            pairs = past.joined(api, messages)
-            for message, place in pairs:
+            self.length = request.reach(past.known)
+            past.rows(self.length)
+            for message in request.whole[: self.length]:
                 self.rules.note(message)
-                self.origins.append(place)
-            session.retrace([message for message, _ in pairs], past.trace)
-            self.sent, self.length, self.folds = session.wires, past.known, session.report.folds
+            session.retrace(request.whole[: self.length], past.trace)
+            self.sent, self.folds = session.wires, session.report.folds
             self.recorded = len(self.sent)
             self.saved_by_folds = min(past.saved_by_folds, self.saved)
-        self.note_sent(api, messages[: max(end, past.came)])
+        self.note_sent(request.whole[: max(end, request.reach(past.came))])
         self.is_read = True
 
-    def note_sent(self, api: Api, messages: Sequence[Any]) -> None:
+    def note_sent(self, messages: Sequence[Any]) -> None:
         """Note that all of *messages* went out, those that are not on record as they came."""
         if len(messages) > self.length:
-            self.extend(api, messages)
+            self.extend(messages)
             self.session.note_sent()
             self.sent, self.length = self.session.wires, len(messages)
 
-    def extend(self, api: Api, messages: Sequence[Any]) -> None:
-        """Append the new *messages*, with the retrieval rounds among them."""
-        for message, place in with_rounds(api, self.rounds, messages, self.length):
-            self.origins.append(place)
+    def extend(self, messages: Sequence[Any]) -> None:
+        """Append the new *messages*."""
+        for message in messages[self.length :]:
             self.rules.note(message)
             self.session.append(message)
 

@@ -74,6 +74,7 @@ class Folder:
         async with self._lock(job.tenant, request.about.opening):
             request.rename(self._store_of(job.tenant))
             found = self._find(job, request)
+            request.expand(found.rounds)
             if found.past.is_off:
                 folded = replace(request.about, why_not="turned off")
             else:
@@ -114,23 +115,27 @@ class Folder:
         scope = self._scope(about.conversation)
         session = Session[Any](options, store=store, conversation=scope, clock=self._clock)
         past = read_past(store, request.beginnings)
-        if self._settings.retrieve != "inline":
-            past = replace(past, is_offered=False)
-        return Conversation(about.conversation, session, rules, past)
+        return Conversation(
+            about.conversation,
+            session,
+            rules,
+            past,
+            rounds=dict(past.rounds),
+            is_offered=past.is_offered and self._settings.retrieve == "inline",
+        )
 
     async def _go_on(self, job: Job, request: Request, found: Conversation) -> Folded:
         """Bring a request into its conversation, and fold that if it is due and can be in time."""
-        messages, api = request.messages, request.api
-        end = answered(messages)
+        end = request.reach(answered(request.messages))
         budget = None if job.is_lossless else self._settings.budget
         if isinstance(budget, int):  # of the whole request
             budget = max(1, budget - self._beside_tokens(found, request))
         if found.work is None and not found.is_read and len(job.body) > _MUCH:
 
             def read_and_fold() -> None:
-                found.read(api, messages, end)
+                found.read(request, end)
                 cold = request.is_cold(found.session.idle_seconds)
-                if found.length < len(messages) and found.session.is_due(budget, cold=cold):
+                if found.length < len(request.whole) and found.session.is_due(budget, cold=cold):
                     found.session.fold()
 
             found.work = self._beside.submit(read_and_fold)
@@ -146,13 +151,13 @@ class Folder:
         done: Folded | None = None
         with self._store.joined() as entries:
             if not found.is_read:
-                found.read(api, messages, end)
-            if found.sent and found.length == len(messages):  # the same request once more
+                found.read(request, end)
+            if found.sent and found.length == len(request.whole):  # the same request once more
                 done = self._finish(job, request, found, found.sent, before)
             else:
                 found.settle()
-                found.note_sent(api, messages[:end])
-                found.extend(api, messages)
+                found.note_sent(request.whole[:end])
+                found.extend(request.whole)
                 is_due = found.session.is_due(
                     budget,
                     cold=request.is_cold(found.session.idle_seconds),
@@ -188,25 +193,25 @@ class Folder:
         before: tuple[int, int],
     ) -> Folded:
         """Record and return how a request is sent, of which *before* was saved and known."""
-        session, places = found.session, found.places
-        length, report = len(found.sent), session.report
+        session, length = found.session, len(found.sent)
+        report, ranges = session.report, session.places
         is_refolded = report.folds > found.folds
         first = 0 if is_refolded else found.recorded
         if not is_refolded and view[:length] != found.sent:
             raise StoreError("what was sent cannot be had again: it is passed on as recorded")
-        forms = {
-            place: wire
-            for place, wire in zip(places[first:], view[first:], strict=True)
-            if place is not None and wire != request.messages[place]
-        }
+        forms = [
+            (request.whole[one.start], wire)
+            for one, wire in zip(ranges[first:], view[first:], strict=True)
+            if len(one) == 1 and wire != request.whole[one.start]
+        ]
         is_new = not job.is_lossless and self._is_wanted(found, request, forms, is_refolded)
         is_offered = is_new or found.is_offered
         has_tool = not job.is_lossless and is_offered and request.api.has_tools(request.body)
-        body = request.write(view, places, has_tool=has_tool)
+        body = request.write(view, ranges, has_tool=has_tool)
         if is_refolded:
             found.folds, found.saved_by_folds = report.folds, found.saved
         store = self._store_of(job.tenant)
-        if found.length < len(request.messages):
+        if found.length < len(request.whole):
             sent = Sent(
                 first=first,
                 trace=session.trace(first),
@@ -217,13 +222,13 @@ class Folder:
             store.put({SENT + request.about.beginning: sent})
             found.recorded, found.entered = len(view), request.about.beginning
         if self._settings.retrieve == "mcp":
-            for at, wire in forms.items():
-                enter_shown(store, wire, request.messages[at])
+            for original, wire in forms:
+                enter_shown(store, wire, original)
             rows = session.trace(first)["view"]["items"]
             for wire, (start, end, *_, fold) in zip(view[first:], rows, strict=True):
                 if end - start > 1:
                     enter_fold(store, wire, fold)
-        found.sent, found.is_offered, found.length = view, is_offered, len(request.messages)
+        found.sent, found.is_offered, found.length = view, is_offered, len(request.whole)
         beside = self._beside_tokens(found, request)
         saved_before, known = before
         return replace(
@@ -264,7 +269,7 @@ class Folder:
         await self._enter(tenant, entries)
         found = self._live.get((tenant, beginning))
         if found is not None and found.is_read:
-            found.rounds[found.length - 1] = rounds
+            found.rounds[len(found.known.messages) - 1] = rounds
 
     async def take_back(self, tenant: str, opening: str, beginning: str) -> None:
         """Forget how a request was folded, too late: its new messages went out as they came."""
@@ -317,7 +322,11 @@ class Folder:
         return None if self._settings.retrieve == "mcp" else conversation
 
     def _is_wanted(
-        self, found: Conversation, request: Request, forms: dict[int, Wire], is_refolded: bool
+        self,
+        found: Conversation,
+        request: Request,
+        forms: Sequence[tuple[Wire, Wire]],
+        is_refolded: bool,
     ) -> bool:
         """Return whether to offer the retrieval tool from now on.
 
@@ -329,7 +338,7 @@ class Folder:
             return False
         if request.body.get("thinking") and is_bound(found.session.options.model):
             return not answered(request.messages)
-        return is_refolded or any(is_cut(request.messages[at], wire) for at, wire in forms.items())
+        return is_refolded or any(is_cut(*form) for form in forms)
 
     def _beside_tokens(self, found: Conversation, request: Request) -> int:
         """Return the tokens of a request beside its messages: system prompt and tools."""

@@ -73,27 +73,14 @@ class Past:
     is_off: bool = False
     """Whether the provider refused a folded request, which turns folding off."""
 
-    def joined(self, api: Api, messages: Sequence[Wire]) -> list[tuple[Wire, int | None]]:
-        """Return the *messages* that are in view, with rounds, each with its place at the client.
-
-        `StoreError` if they are not those that were recorded.
-        """
-        pairs = list(with_rounds(api, self.rounds, messages[: self.known], 0))
-        if self.trace is not None and self.trace["view"]["covered"] != len(pairs):
+    def rows(self, length: int) -> Sequence[Any]:
+        """Return the rows of the last view; `StoreError` if it is none of *length* messages."""
+        if self.trace is None:
+            return ()
+        if self.trace["view"]["covered"] != length:
             raise StoreError("what was sent is not on record as a whole")
-        return pairs
-
-    def sent(self, api: Api, messages: Sequence[Wire]) -> list[tuple[Wire, int | None]]:
-        """Return *messages* with their beginning as it was sent, each with its place if it has one.
-
-        What is not on record is as it came.
-        """
-        pairs, view = self.joined(api, messages), list[tuple[Wire, int | None]]()
-        for first, end, _, changed, *_ in [] if self.trace is None else self.trace["view"]["items"]:
-            message, place = pairs[first]
-            is_one = end - first == 1
-            view.append((message if changed is None else changed, place if is_one else None))
-        return [*view, *with_rounds(api, self.rounds, messages, self.known)]
+        rows: Sequence[Any] = self.trace["view"]["items"]
+        return rows
 
 
 def read_past(store: Store, beginnings: Sequence[str]) -> Past:
@@ -131,19 +118,20 @@ def read_past(store: Store, beginnings: Sequence[str]) -> Past:
 
 
 def with_rounds(
-    api: Api, rounds: Mapping[int, Sequence[Round]], messages: Sequence[Wire], start: int
-) -> Iterator[tuple[Wire, int | None]]:
-    """Yield the *messages* from *start* on and the retrieval *rounds* among them.
+    api: Api, rounds: Mapping[int, Sequence[Round]], messages: Sequence[Wire]
+) -> list[tuple[Wire, int | None]]:
+    """Return *messages* with the retrieval *rounds* among them.
 
     With each comes its place among the client's messages; `None` if it is none of them.
     """
-    breaks = [at + 1 for at in sorted(rounds) if start < at + 1 < len(messages)]
-    for first, last in pairwise((start, *breaks, len(messages))):
-        part = messages[first:last]
-        hidden = rounds.get(first - 1)
+    pairs: list[tuple[Wire, int | None]] = []
+    breaks = [at + 1 for at in sorted(rounds) if at + 1 < len(messages)]
+    for first, last in pairwise((0, *breaks, len(messages))):
+        part, hidden = messages[first:last], rounds.get(first - 1)
         places = {id(message): first + n for n, message in enumerate(part)}
-        for message in api.insert(part, hidden) if part and hidden else part:
-            yield message, places.get(id(message))
+        shown = api.insert(part, hidden) if hidden else part
+        pairs += ((message, places.get(id(message))) for message in shown)
+    return pairs
 
 
 def name_beginnings(messages: Iterable[object], before: str = "") -> list[str]:

@@ -12,8 +12,7 @@ from aiohttp import web
 
 from refold.errors import JobError, WorkerLostError
 from refold.server.proxy.client_request import Shared
-from refold.server.proxy.headers import tenant_of
-from refold.server.proxy.listener import read_body
+from refold.server.proxy.entrance import read_body, tenant_of
 from refold.server.proxy.request import Snapshot
 from refold.server.proxy.stats import Totals
 from refold.server.proxy.workers import STORE_SECONDS

@@ -17,8 +17,14 @@ from refold.errors import ConfigError, JobError
 from refold.server.proxy.answering import Answer, Meter
 from refold.server.proxy.apis import find_api
 from refold.server.proxy.client_request import ClientRequest, Shared
-from refold.server.proxy.headers import admit, for_client, for_upstream
-from refold.server.proxy.listener import Listener, error_answer, read_body
+from refold.server.proxy.entrance import (
+    Listener,
+    admit,
+    error_answer,
+    for_client,
+    for_upstream,
+    read_body,
+)
 from refold.server.proxy.own_routes import OwnRoutes
 from refold.server.proxy.request import Records
 from refold.server.proxy.settings import Settings

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from hashlib import blake2b
@@ -15,8 +15,8 @@ from refold.integrations.choices import CheckedChoices
 from refold.messages.cache_marks import MARK, with_marks, without_marks
 from refold.result import Thinking
 from refold.server.proxy.apis import api_called
-from refold.server.proxy.apis.base import Api, Wire
-from refold.server.proxy.ledger import ALIAS, Past, name_beginnings, read_past
+from refold.server.proxy.apis.base import Api, Round, Wire
+from refold.server.proxy.ledger import ALIAS, Past, name_beginnings, read_past, with_rounds
 from refold.server.proxy.settings import Settings
 from refold.stores.base import Store
 from refold.stores.scope import ScopedStore
@@ -135,6 +135,7 @@ class Request:
         self.messages = [*same, *read(self.given[length:])]
         names = list(best.beginnings[:length])
         self.beginnings = [*names, *name_beginnings(self.messages[length:], *names[-1:])]
+        self.expand({})
         self.about = Folded()
         if self.given:
             name = job.session or self.body.get("prompt_cache_key") or self.beginnings[0]
@@ -147,6 +148,23 @@ class Request:
                 opening=self.beginnings[said],
                 model=self.api.model_of(self.body, job.path) or "",
             )
+
+    def expand(self, rounds: Mapping[int, Sequence[Round]]) -> None:
+        """Insert the retrieval *rounds* of earlier answers, which the client does not have."""
+        self._rounds = rounds
+        self.whole: Sequence[Any] = self.messages
+        """All messages, with these rounds."""
+        self.places: Sequence[int | None] = range(len(self.messages))
+        """For each of them, its place among the client's, if it is one."""
+        if rounds:
+            pairs = with_rounds(self.api, rounds, self.messages)
+            self.whole, self.places = [m for m, _ in pairs], [place for _, place in pairs]
+
+    def reach(self, length: int) -> int:
+        """Return how many messages the first *length* of the client's are with their rounds."""
+        if not self._rounds:
+            return length
+        return len(with_rounds(self.api, self._rounds, self.messages[:length]))
 
     def known(self) -> Known:
         """Return what the next request need not read again."""
@@ -170,16 +188,16 @@ class Request:
         return idle_seconds > _LONG_SECONDS
 
     def write(
-        self, view: Sequence[Any], places: Sequence[int | None], *, has_tool: bool
+        self, view: Sequence[Any], ranges: Sequence[range], *, has_tool: bool
     ) -> bytes | None:
         """Return the request with a *view*, or `None` if that is what came.
 
-        *places* say which of its messages are the client's; these have its cache marks, and its own
-        objects where they are sent as they came.
+        *ranges* say which of all messages those of the view stand for. One that stands for one of
+        the client's has its cache marks, and is its object where it is sent as it came.
         """
         messages = [
-            message if place is None else self._marked(message, place)
-            for message, place in zip(view, places, strict=True)
+            self._marked(message, self.places[one.start]) if len(one) == 1 else message
+            for message, one in zip(view, ranges, strict=True)
         ]
         is_same = len(messages) == len(self.given) and all(map(is_, messages, self.given))
         if is_same and not has_tool and not self.is_changed:
@@ -187,8 +205,9 @@ class Request:
         body = {**self.body, self.api.key: messages}
         return _dump(self.api.offer_retrieval(body) if has_tool else body)
 
-    def _marked(self, message: Any, place: int) -> Any:
-        """Return what is sent for the client's message at a *place*, with the cache marks there."""
+    def _marked(self, message: Any, place: int | None) -> Any:
+        if place is None:
+            return message
         plain, given = self.messages[place], self.given[place]
         if message == plain:
             return given
@@ -259,6 +278,7 @@ class Records:
         store = store_of(self._choices.store, job.tenant, self.settings)
         request.rename(store)
         past = read_past(store, request.beginnings)
+        request.expand(past.rounds)
         return None if past.is_off else recorded(request, past, self.settings, job)
 
     def close(self) -> None:
@@ -268,13 +288,17 @@ class Records:
 
 def recorded(request: Request, past: Past, settings: Settings, job: Job) -> Folded:
     """Return a request with its *past* as it was sent, and what is new as it came."""
-    pairs = past.sent(request.api, request.messages)
+    rows = past.rows(request.reach(past.known))
+    view = [request.whole[row[0]] if row[3] is None else row[3] for row in rows]
+    ranges = [range(row[0], row[1]) for row in rows]
+    for place in range(request.reach(past.known), len(request.whole)):
+        view.append(request.whole[place])
+        ranges.append(range(place, place + 1))
     is_offered = past.is_offered and settings.retrieve == "inline" and not job.is_lossless
     has_tool = is_offered and request.api.has_tools(request.body)
-    view, places = [message for message, _ in pairs], [place for _, place in pairs]
     return replace(
         request.about,
-        body=request.write(view, places, has_tool=has_tool),
+        body=request.write(view, ranges, has_tool=has_tool),
         has_tool=has_tool,
         saved_before=past.saved,
         saved_by_folds=past.saved_by_folds,

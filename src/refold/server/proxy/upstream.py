@@ -15,7 +15,7 @@ from yarl import URL
 from refold.server.proxy.answering import MAX_READ_BYTES, read_object
 from refold.server.proxy.apis.base import Api, Provider, Usage
 from refold.server.proxy.client_request import ClientRequest
-from refold.server.proxy.headers import for_upstream
+from refold.server.proxy.entrance import for_upstream
 from refold.server.proxy.settings import Settings
 
 _CONNECT_SECONDS: Final = 10.0

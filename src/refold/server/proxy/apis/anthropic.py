@@ -14,7 +14,6 @@ from refold.server.proxy.apis.base import (
     Usage,
     Wire,
     count_of,
-    drop_and_renumber,
 )
 
 _PARTIAL: Final = {
@@ -37,6 +36,9 @@ class _Anthropic(PiecewiseApi):
     beside = ("system", "tools")
     style = "anthropic"
     wraps_results = True
+    index = "index"
+    opens_piece = ("content_block_start", "content_block")
+    opens_answer = ("message_start",)
 
     def read_usage(self, data: Wire, known: Usage) -> Usage:
         """Read `usage` of an answer, of `message_start`, or of `message_delta`."""
@@ -49,11 +51,6 @@ class _Anthropic(PiecewiseApi):
             cache_read=count_of(usage.get("cache_read_input_tokens")) or known.cache_read,
             cache_written=count_of(usage.get("cache_creation_input_tokens")) or known.cache_written,
             output=count_of(usage.get("output_tokens")) or known.output,
-        )
-
-    def starts_retrieval(self, data: Wire) -> bool:
-        return data.get("type") == "content_block_start" and self.is_retrieval(
-            data.get("content_block")
         )
 
     def read_stream(self, events: Sequence[Wire]) -> Turn:
@@ -90,20 +87,7 @@ class _Anthropic(PiecewiseApi):
         return RetrievalCall(piece["id"], piece.get("input") or {})
 
     def join(self, shown: Sequence[Any], answer: Wire) -> Wire:
-        content = [block for block in answer.get("content") or [] if not self.is_retrieval(block)]
-        return {**answer, "content": [*shown, *content]}
-
-    def shift(self, event: Wire, shown: Sequence[Any], name: str) -> Wire | None:
-        """Shift the indexes of blocks; the message begins only once."""
-        del name
-        if event.get("type") == "message_start":
-            return None
-        if "index" in event:
-            return {**event, "index": event["index"] + len(shown)}
-        return event
-
-    def without_retrievals(self, events: Sequence[Wire]) -> list[Wire]:
-        return drop_and_renumber(events, "index", self.starts_retrieval)
+        return {**answer, "content": [*shown, *self.kept(answer.get("content"))]}
 
 
 API: Final = _Anthropic()

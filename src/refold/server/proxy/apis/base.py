@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, NamedTuple
 
@@ -175,6 +175,13 @@ class Api(ABC):
 class PiecewiseApi(Api):
     """An API whose answers are lists of pieces, calls among them."""
 
+    index: ClassVar[str] = ""
+    """The key of a piece's number in the events of a stream, if they have one."""
+    opens_piece: ClassVar[tuple[str, str]] = ("", "")
+    """The type of the event that a piece begins with, and its key of that piece."""
+    opens_answer: ClassVar[tuple[str, ...]] = ()
+    """The types of the events that an answer begins with."""
+
     @abstractmethod
     def tool_called(self, piece: Wire) -> str | None:
         """Return the name of the tool that a piece calls; `None` if it is not a call."""
@@ -182,6 +189,39 @@ class PiecewiseApi(Api):
     @abstractmethod
     def read_call(self, piece: Wire) -> RetrievalCall:
         """Read a call of the retrieval tool."""
+
+    def starts_retrieval(self, data: Wire) -> bool:
+        """Return whether a call of the retrieval tool begins with this event."""
+        kind, key = self.opens_piece
+        return data.get("type") == kind and self.is_retrieval(data.get(key))
+
+    def shift(self, event: Wire, shown: Sequence[Any], name: str) -> Wire | None:
+        """Count pieces on from those that were *shown*; an answer begins only once."""
+        del name
+        if event.get("type") in self.opens_answer:
+            return None
+        if self.index in event:
+            return {**event, self.index: event[self.index] + len(shown)}
+        return event
+
+    def without_retrievals(self, events: Sequence[Wire]) -> list[Wire]:
+        """Drop the events of retrieval calls, and close the gaps in the numbers of pieces."""
+        kept: list[Wire] = []
+        dropped: set[int] = set()
+        for event in events:
+            number = event.get(self.index, -1)
+            if self.starts_retrieval(event):
+                dropped.add(number)
+            if number in dropped:
+                continue
+            gap = sum(other < number for other in dropped)
+            kept.append({**event, self.index: number - gap} if gap else event)
+        return kept
+
+    def kept(self, pieces: object) -> list[Wire]:
+        """Return the *pieces* of an answer that are no retrieval calls."""
+        own = pieces if isinstance(pieces, list) else []
+        return [piece for piece in own if not self.is_retrieval(piece)]
 
     def as_messages(self, pieces: list[Wire]) -> list[Wire]:
         """Return an answer of these *pieces* as messages."""
@@ -223,23 +263,6 @@ def read_openai_usage(usage: object, known: Usage, prompt: str, output: str) -> 
         cache_written=written,
         output=count_of(usage.get(output)),
     )
-
-
-def drop_and_renumber(
-    events: Sequence[Wire], index_key: str, starts_retrieval: Callable[[Wire], bool]
-) -> list[Wire]:
-    """Drop the events whose index is that of a retrieval call, and close the gaps."""
-    kept: list[Wire] = []
-    own: set[int] = set()
-    for event in events:
-        index = event.get(index_key, -1)
-        if starts_retrieval(event):
-            own.add(index)
-        if index in own:
-            continue
-        gap = sum(other < index for other in own)
-        kept.append({**event, index_key: index - gap} if gap else event)
-    return kept
 
 
 def count_of(value: object) -> int:

@@ -96,7 +96,7 @@ class _Gemini(PiecewiseApi):
         candidates = answer.get("candidates")
         if not isinstance(candidates, list) or not candidates:
             return answer
-        parts = [*shown, *(part for part in _parts(answer) if not self.is_retrieval(part))]
+        parts = [*shown, *self.kept(_parts(answer))]
         content = {"role": "model", **(candidates[0].get("content") or {}), "parts": parts}
         return {**answer, "candidates": [{**candidates[0], "content": content}]}
 

@@ -13,11 +13,9 @@ from refold.server.proxy.apis.base import (
     Turn,
     Usage,
     Wire,
-    drop_and_renumber,
     read_openai_usage,
 )
 
-_STARTS: Final = ("response.created", "response.in_progress", "response.queued")
 _CLIENT_CALLS: Final = ("function_call", "custom_tool_call", "local_shell_call", "shell_call")
 
 
@@ -32,6 +30,9 @@ class _OpenAIResponses(PiecewiseApi):
     previous = "previous_response_id"
     beside = ("instructions", "tools")
     style = "openai_responses"
+    index = "output_index"
+    opens_piece = ("response.output_item.added", "item")
+    opens_answer = ("response.created", "response.in_progress", "response.queued")
 
     def response_id(self, data: Wire) -> str:
         response = data.get("response")
@@ -46,11 +47,6 @@ class _OpenAIResponses(PiecewiseApi):
         response = data.get("response")
         usage = response.get("usage") if isinstance(response, dict) else data.get("usage")
         return read_openai_usage(usage, known, "input_tokens", "output_tokens")
-
-    def starts_retrieval(self, data: Wire) -> bool:
-        return data.get("type") == "response.output_item.added" and self.is_retrieval(
-            data.get("item")
-        )
 
     def read_stream(self, events: Sequence[Wire]) -> Turn:
         """Take the items from the events that say they are done."""
@@ -77,18 +73,14 @@ class _OpenAIResponses(PiecewiseApi):
         return pieces
 
     def join(self, shown: Sequence[Any], answer: Wire) -> Wire:
-        output = [item for item in answer.get("output") or [] if not self.is_retrieval(item)]
-        return {**answer, "output": [*shown, *output]}
+        return {**answer, "output": [*shown, *self.kept(answer.get("output"))]}
 
     def shift(self, event: Wire, shown: Sequence[Any], name: str) -> Wire | None:
-        """Shift the indexes of items; the response begins once, and ends with all items."""
-        if event.get("type") in _STARTS:
-            return None
-        if isinstance(event.get("response"), dict):
-            return {**event, "response": {**self.join(shown, event["response"]), "id": name}}
-        if "output_index" in event:
-            return {**event, "output_index": event["output_index"] + len(shown)}
-        return event
+        """Count items on; the response begins once, and ends with all of them."""
+        shifted = super().shift(event, shown, name)
+        if shifted is None or not isinstance(event.get("response"), dict):
+            return shifted
+        return {**event, "response": {**self.join(shown, event["response"]), "id": name}}
 
     def without_retrievals(self, events: Sequence[Wire]) -> list[Wire]:
         """Drop items of retrieval calls, also from whole responses."""
@@ -96,7 +88,7 @@ class _OpenAIResponses(PiecewiseApi):
             {**event, "response": self.join((), event["response"])}
             if isinstance(event.get("response"), dict)
             else event
-            for event in drop_and_renumber(events, "output_index", self.starts_retrieval)
+            for event in super().without_retrievals(events)
         ]
 
     def insert(self, messages: Sequence[Wire], rounds: Sequence[Round]) -> list[Wire]:

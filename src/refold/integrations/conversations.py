@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
@@ -22,8 +23,8 @@ from refold.conversation.session import Session
 from refold.errors import RefoldError, describe
 from refold.integrations.choices import CheckedChoices, Choices
 from refold.integrations.mirror import FORMAT, Mirror, note_originals
-from refold.integrations.telemetry import FoldRecord, Telemetry, WarnOnce
-from refold.integrations.tracked import Owner, TrackedSession
+from refold.integrations.telemetry import Telemetry
+from refold.integrations.tracked import Owner, TrackedSession, asked_before_thinking
 from refold.messages.provider import is_checked
 from refold.messages.wire import spell
 from refold.scan.tokens.choose import counter_for
@@ -85,15 +86,11 @@ class Conversations:
         given = list(messages)
         owner = Owner(conversation or "", self.choices.model or model or "", format)
         try:
-            names = name_beginnings(given)
-            budget = self._budget(owner.model or None, beside)
-            folded = None
-            while folded is None:
-                folded = self._go_on(self._find(given, names, owner), given, names, budget)
+            folded = self._fold(given, owner, beside)
         except RefoldError as error:  # such as a store that cannot be opened
             _log.error("sent as it is, because it cannot be folded: %s", describe(error))
             places = [range(place, place + 1) for place in range(len(given))]
-            folded = Folded(messages=given, places=places, conversation=conversation or "")
+            folded = Folded(messages=given, places=places, conversation=owner.conversation)
         _current.set(folded.conversation)
         return folded
 
@@ -136,16 +133,24 @@ class Conversations:
         """Do what `retrieve` does without blocking the event loop."""
         return await asyncio.to_thread(partial(self.retrieve, arguments, **given))
 
-    def _find(self, given: list[Any], names: list[bytes], owner: Owner) -> TrackedSession:
-        """Return the session that these messages continue, or a new one."""
+    def _fold(self, given: list[Any], owner: Owner, beside: object) -> Folded:
+        """Let the session that goes on with these messages fold them, or a new one."""
+        names, tracked = name_beginnings(given), None
+        budget = self.choices.token_budget
+        if beside is not None and isinstance(budget, int):
+            count = self.choices.options.counter or counter_for(owner.model or None)
+            spelled = beside if isinstance(beside, str) else spell(beside)
+            budget = max(0, budget - count(spelled))
         length, known = self._finder.find(names, owner)
         if known is not None:
             with known.lock:
-                if known.has_sent_for(given, length):
-                    tracked = known if known.names == names[: len(known.names)] else None
-                    tracked = tracked or known.branch(length)
-                    if tracked is not None:
-                        return tracked
+                tracked = known.going_on(given, names, length)
+                if tracked is known:
+                    return self._send(known, given, names, budget)
+        return self._send(tracked or self._begin(given, owner), given, names, budget)
+
+    def _begin(self, given: list[Any], owner: Owner) -> TrackedSession:
+        """Return a session for a history that this process has not sent."""
         name = owner.conversation or uuid4().hex
         options = replace(self.choices.options, model=owner.model or None, format=owner.format)
         session: Session[Any] = Session(
@@ -154,48 +159,45 @@ class Conversations:
             conversation=name,
             summarizer=self.choices.summarizer,
         )
-        tracked = TrackedSession(
+        is_checked_ = is_checked(options.thinking, options.model)
+        # What was thought may be bound to another form than the one given.
+        is_doubted = is_checked_ and bool(asked_before_thinking(given, owner.format))
+        if is_doubted:
+            session.doubt_thinking()
+        return TrackedSession(
             session,
             owner,
             name,
-            is_thinking_checked=is_checked(options.thinking, options.model),
+            is_thinking_checked=is_checked_,
             only_on_arrival=self.choices.only_on_arrival,
+            is_doubted=is_doubted,
         )
-        tracked.doubt_thinking_in(given)
-        return tracked
 
-    def _go_on(
+    def _send(
         self,
         tracked: TrackedSession,
         given: list[Any],
         names: list[bytes],
         budget: int | str | None,
-    ) -> Folded | None:
-        """Fold what is new with a session; `None` if another thread has taken that elsewhere."""
-        record = FoldRecord(
-            tracked.conversation, tracked.owner.model or None, self.choices.options.profile
+    ) -> Folded:
+        """Return what a session shows of a history; it is nobody else's in the meantime."""
+        started = time.time_ns()
+        shown, places = tracked.fold(given, names, budget)
+        report = tracked.session.report
+        before, tracked.refused = tracked.refused, len(report.model.refused) if report.model else 0
+        self._telemetry.note(
+            report,
+            conversation=tracked.conversation,
+            model=tracked.owner.model or None,
+            profile=self.choices.options.profile,
+            started=started,
+            refused=tracked.refused - before,
         )
-        with tracked.lock:
-            if tracked.names != names[: len(tracked.names)]:
-                return None
-            with self._telemetry.span(record):
-                shown, places = tracked.fold(given, names, budget)
-                record.report = report = tracked.session.report
-                refused = 0 if report.model is None else len(report.model.refused)
-                record.refused, tracked.refused = refused - tracked.refused, refused
-            if tracked.names:  # otherwise it has sent nothing that it knows
-                self._finder.keep(tracked, names, tracked.owner)
+        if tracked.names:  # otherwise it has sent nothing that it knows
+            self._finder.keep(tracked, names, tracked.owner)
         return Folded(
             messages=shown, places=places, conversation=tracked.conversation, report=report
         )
-
-    def _budget(self, model: str | None, beside: object) -> int | str | None:
-        """Return the budget; of a number, what is left after what is *beside* the messages."""
-        budget = self.choices.token_budget
-        if beside is None or not isinstance(budget, int):
-            return budget
-        count = self.choices.options.counter or counter_for(model)
-        return max(0, budget - count(beside if isinstance(beside, str) else spell(beside)))
 
     def _tracked_of(self, messages: Sequence[Any], conversation: str) -> TrackedSession | None:
         """Return the session of a conversation, by its history or else by its name."""
@@ -223,7 +225,7 @@ class Integration:
         )
         self.last: Folded | None = None
         """What was sent last, with its report."""
-        self._warn_once = WarnOnce()
+        self._warned: set[str] = set()
 
     def _fold(self, messages: Sequence[Any], **about: Any) -> list[Any]:
         """Return what to send of *messages*; the arguments are those of `Conversations.fold`."""
@@ -250,6 +252,12 @@ class Integration:
         if self._keeps_what_was_sent:
             note_originals(shown, messages, folded.places)
         return shown
+
+    def _warn_once(self, problem: str) -> None:
+        """Log a problem that every request has, unless it was logged before."""
+        if problem not in self._warned:
+            self._warned.add(problem)
+            _log.warning("%s", problem)
 
     def look_up(self, query: str = "", handle: str = "", lines: str = "") -> str:
         """Answer a call of the retrieval tool in the conversation of this task or thread."""

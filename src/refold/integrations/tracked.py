@@ -21,8 +21,6 @@ from refold.messages.formats.objects import Objects
 from refold.messages.wire import clone
 from refold.notation.marks import GAP
 
-_NO_WORDS: Final = GAP
-"""What is left of a message that was all thinking: providers reject empty ones."""
 _RESULT_SHARE: Final = 0.1
 """Of a budget in tokens: what one result may take where nothing is ever folded later."""
 _log: Final = logging.getLogger("refold.integrations")
@@ -89,7 +87,7 @@ class TrackedSession:
             _log.error("what is new is sent as it is, not folded: %s", describe(error))
             fresh = [range(place, place + 1) for place in range(length, len(given))]
             if self.is_doubted and not length:  # nothing is known of what these messages were
-                return [without_thinking(one, self.owner.format) for one in given], fresh
+                return [_without_thinking(one, self.owner.format) for one in given], fresh
             self.shown = [*self.shown, *given[length:]]
             self.places = [*self.places, *fresh]
             session.note_sent()
@@ -103,27 +101,22 @@ class TrackedSession:
         self.names = names[: max(len(session), self.length)]
         return [*self.shown], [*self.places]
 
-    def has_sent_for(self, given: Sequence[Any], length: int) -> bool:
-        """Return whether all thinking that is new in *given* answers what this session has sent.
+    def going_on(
+        self, given: Sequence[Any], names: list[bytes], length: int
+    ) -> TrackedSession | None:
+        """Return who goes on with a *given* history, whose first *length* messages are known here.
 
-        The first *length* messages are the session's.
+        It is this session, or one that branches off; `None` if one has to begin anew.
         """
-        if not self.is_thinking_checked:
-            return True
-        asked = asked_before_thinking(given[length:], self.owner.format)
-        is_sent = self.asked.get(length) == self.session.report.folds
-        return not asked or (asked == [0] and is_sent)
-
-    def doubt_thinking_in(self, given: Sequence[Any]) -> None:
-        """Leave out the thinking of a history that this process has not sent."""
-        if self.is_thinking_checked and asked_before_thinking(given, self.owner.format):
-            self.is_doubted = True
-            self.session.doubt_thinking()
-
-    def branch(self, length: int) -> TrackedSession | None:
-        """Return a session that branches off after *length* messages; `None` if not worth it."""
+        if self.is_thinking_checked:
+            asked = asked_before_thinking(given[length:], self.owner.format)
+            is_sent = self.asked.get(length) == self.session.report.folds
+            if asked and not (asked == [0] and is_sent):
+                return None
+        if self.names == names[: len(self.names)]:
+            return self
         if self.session.folded_length > length or 2 * length < len(self.session):
-            return None
+            return None  # little of it would stay
         session = self.session.fork()
         session.truncate(length)
         count = sum(places.stop <= length for places in self.places)
@@ -154,7 +147,7 @@ def asked_before_thinking(messages: Sequence[Any], format_name: str) -> list[int
     return lengths
 
 
-def without_thinking(message: Any, format_name: str) -> Any:
+def _without_thinking(message: Any, format_name: str) -> Any:
     """Return a message without thinking; the same object if it has none."""
     objects = Objects()
     wire = objects.read([message])[0]
@@ -164,5 +157,5 @@ def without_thinking(message: Any, format_name: str) -> Any:
     format_, reading = read
     rest = clone(dict(wire))
     is_empty = not (reading.parts or reading.calls or reading.images or reading.opaque)
-    strip(rest, format_.name, _NO_WORDS if is_empty else "")
+    strip(rest, format_.name, GAP if is_empty else "")  # providers reject empty messages
     return objects.write([rest])[0]

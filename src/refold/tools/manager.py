@@ -27,7 +27,6 @@ from refold.scan.tokens.counter import ForgivingCounter, RememberingCounter
 from refold.scan.tokens.estimate import estimate_tokens
 from refold.stores.base import Store
 from refold.stores.scope import scoped
-from refold.tools.candidates import Candidate, find_trigger, survey
 from refold.tools.policy import ManagerChoices, ManagerOptions
 from refold.tools.report import By, ItemReport, ManagerReport, ManagerStats
 from refold.tools.shapes import (
@@ -38,7 +37,13 @@ from refold.tools.shapes import (
     with_value,
     write_short_form,
 )
-from refold.tools.shortening import Shortener, build_summarizer
+from refold.tools.shortening import (
+    Candidate,
+    Shortener,
+    build_summarizer,
+    find_trigger,
+    survey,
+)
 from refold.tools.text_store import TextStore
 
 __all__ = ["DEFAULT_COMPRESSION_PROMPT", "CompressionManager", "Limiter", "ManagerOptions"]

@@ -68,20 +68,20 @@ def search(messages: Sequence[object], query: str, *, max_tokens: int = 1_500) -
     pieces = [piece for text in _texts_of(messages) for piece in _pieces_of(text)]
     scores = _scores(pieces, _query_terms(query))
     ranked = sorted(scores, key=lambda n: (-scores[n], -n))  # of equals the newest
-    shown: dict[int, list[_Piece]] = {}
+    chosen: dict[int, list[_Piece]] = {}
     left = int(max_tokens * _SURE) - _LAST_LINE
     for piece in (pieces[n] for n in ranked):
-        head = 0 if id(piece.text) in shown else estimate_tokens(piece.text.head) + _MARKS
+        head = 0 if id(piece.text) in chosen else estimate_tokens(piece.text.head) + _MARKS
         price = head + estimate_tokens(piece.lines) + 2
         if price <= left:
             left -= price
-            shown.setdefault(id(piece.text), []).append(piece)
-    hidden = len(ranked) - sum(map(len, shown.values()))
+            chosen.setdefault(id(piece.text), []).append(piece)
+    hidden = len(ranked) - sum(map(len, chosen.values()))
     answer = list[str]()
-    for found in shown.values():
-        found.sort(key=lambda piece: piece.place)
-        answer.append(f"[message {found[0].text.message}, {found[0].text.head}]")
-        for before, piece in zip([found[0], *found], found, strict=False):
+    for of_text in chosen.values():
+        of_text.sort(key=lambda piece: piece.place)
+        answer.append(f"[message {of_text[0].text.message}, {of_text[0].text.head}]")
+        for before, piece in zip([of_text[0], *of_text], of_text, strict=False):
             answer += [GAP, piece.lines] if piece.place > before.place + 1 else [piece.lines]
     if hidden:
         answer.append(f"[{hidden} more pieces have some of these words: ask more closely]")
@@ -90,19 +90,19 @@ def search(messages: Sequence[object], query: str, *, max_tokens: int = 1_500) -
 
 def _texts_of(messages: Sequence[object]) -> list[_Text]:
     """Return the texts and calls of a conversation, each with what else it is found by."""
-    groups, texts = defaultdict[str, list[_Text]](list), list[_Text]()
+    texts, groups = list[_Text](), defaultdict[str, list[_Text]](list)
     calls: dict[str, Call] = {}
     for number, turn in enumerate(read_turns(messages), 1):
         if turn.role in {"system", "developer"}:
             continue  # which is never folded
         for part in turn.parts:
             call = None if part.result is None else calls.get(part.call_id or part.result.tool)
-            said = "result" if part.result else turn.role
+            source = "result" if part.result else turn.role
             words = f"{call.name} {call.spelled}" if call else ""
-            head = f"result of {cut(words, _HEAD)}" if call else said
-            terms = {*_terms(_ASKED_AS.get(said, said)), *_terms(words)}
+            head = f"result of {cut(words, _HEAD)}" if call else source
+            terms = {*_terms(_ASKED_AS.get(source, source)), *_terms(words)}
             texts.append(_Text(number, head, part.text, terms))
-            groups[said].append(texts[-1])
+            groups[source].append(texts[-1])
         for call in turn.calls:
             calls[call.id] = call
             act = "write" if effects_of(call).writes else "call"

@@ -36,15 +36,7 @@ from tests.tools.managing import (
     turn,
 )
 from tests.tools.managing import well as shorten_well
-
-_PASSED = "".join(f"tests/test_mail.py::test_case_{n} PASSED  [ {n}%]\n" for n in range(60))
-_LINES = "".join(f"2031-03-15T11:00:{n % 60:02} w{n} INFO handled in {n} ms\n" for n in range(60))
-STRUCTURED_TEXTS = (
-    _PASSED
-    + "tests/test_mail.py::test_boom FAILED\n\n=== FAILURES ===\n___ test_boom ___\n"
-    + "E   AssertionError: boom\n=== 1 failed, 60 passed in 1.20s ===\n",
-    _LINES + "2031-03-15T11:02:00 w7 ERROR boom: the queue is gone\n" + _LINES,
-)
+from tests.tools.test_shapes import SHAPES
 
 
 def without(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -353,24 +345,16 @@ def test_c06_one_failure_harms_nobody_else() -> None:
 
 
 LONG = result_text(0)
-SHAPES: dict[str, list[dict[str, Any]]] = {
-    "tool": [{"role": "tool", "content": LONG}],
-    "function": [{"role": "function", "name": "look", "content": LONG}],
-    "user with id": [{"role": "user", "tool_call_id": "c1", "content": LONG}],
-    "camel case": [{"role": "tool", "toolCallId": "c1", "content": LONG}],
-    "anthropic": [
-        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t", "content": LONG}]}
-    ],
-    "responses": [{"type": "function_call_output", "call_id": "c", "output": LONG}],
-    "gemini": [
-        {"role": "user", "parts": [{"functionResponse": {"name": "f", "response": {"r": LONG}}}]}
-    ],
-}
+
+
+def long_result(shape: str) -> list[dict[str, Any]]:
+    (result,) = json.loads(json.dumps(SHAPES[shape][1:]).replace('"body"', json.dumps(LONG)))
+    return [result]
 
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_c07_tool_results_of_every_shape(shape: str) -> None:
-    messages = copy.deepcopy(SHAPES[shape])
+    messages = long_result(shape)
     before = copy.deepcopy(messages)
     cm = CompressionManager(generate=Model(), compress_tool_results_limit=1)
     assert cm.should_compress(messages)
@@ -611,7 +595,7 @@ class TestC12:
         assert done == [True, True, False]
         gemini = [
             {"role": "model", "parts": [{"functionCall": {"name": "f", "args": {}}}]},
-            *copy.deepcopy(SHAPES["gemini"]),
+            *long_result("gemini"),
         ]
         assert CompressionManager().compress(gemini).compressed == 0
         assert (

@@ -48,17 +48,17 @@ _MAX_CONTEXT_CHARS: Final = 400
 less hides what a result was asked for, more is paid for with every result."""
 _ENOUGH: Final = 0.5
 """A lossless form of at most this share of the tokens is good enough: no model is asked."""
-_EXCERPT_SHARE: Final = 0.4
-"""The share of a text's tokens that its excerpt may take."""
-_EXCERPT_LEAST: Final = 60
-"""Tokens of an excerpt of a short text: two or three sentences, since one says little. A guess."""
-_ANSWER_SHARE: Final = 0.4
-"""How much of a text its summary is expected to take. Like the two below a guess that only decides
-whether asking pays: too high asks too seldom, too low pays for what is not used often enough."""
+_SHORT_SHARE: Final = 0.4
+"""The share of a text's tokens that its excerpt may take, and that its summary is expected to.
+
+The latter, like the two below, is a guess that only decides whether asking pays: too high asks too
+seldom, too low pays for what is not used often enough."""
 _PROMPT_TOKENS: Final = 200
 """Tokens of the prompt around a text."""
 _OUTPUT_PRICE: Final = 4
 """The price of an output token, relative to an input token."""
+_EXCERPT_LEAST: Final = 60
+"""Tokens of an excerpt of a short text: two or three sentences, since one says little. A guess."""
 _USELESS: Final = frozenset({"not_empty", "no_talk", "shorter"})
 """The checks that say: this is no summary at all. Then the model is left alone for a while."""
 _TOOL_CALL: Final = re.compile(
@@ -267,7 +267,7 @@ class Shortener:
         Its answer is judged together with everything that is added to it.
         """
         options, text = self.options, one.ref.text
-        written = _ANSWER_SHARE * one.tokens
+        written = _SHORT_SHARE * one.tokens
         cost = options.price_factor * (_PROMPT_TOKENS + one.tokens + _OUTPUT_PRICE * written)
         pays = cost < (one.tokens - written) * options.expected_uses
         if self.summarizer is None or one.policy != "model" or not pays:
@@ -315,7 +315,7 @@ class Shortener:
         a policy that asks for excerpts gets one.
         """
         text, count = one.ref.text, self.options.counter
-        most = one.target or max(_EXCERPT_LEAST, int(_EXCERPT_SHARE * one.tokens))
+        most = one.target or max(_EXCERPT_LEAST, int(_SHORT_SHARE * one.tokens))
         keeps_all = one.policy == "lossless" or (one.policy == "model" and is_json(text))
         if keeps_all or (packed is not None and count(packed) <= most):
             return packed

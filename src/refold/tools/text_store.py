@@ -23,11 +23,10 @@ TEXT_PREFIX: Final = "refold:text:"
 _MIN_SAVING: Final = 0.1
 """A result that would not get this much shorter stays as it is: another notation is harder to read.
 A guess, the same as in `CompressionManager`."""
-_SEVERE: Final = re.compile(r"\b(?:ERROR|FATAL|CRITICAL|PANIC)\b")
+_CRITICAL: Final = re.compile(r"(?m)^.*\bCRITICAL\b")
+"""Lines of logs that report an error in a word that only logs have for it."""
 _AROUND: Final = f" \t\r{GAP}"
 """What may surround a line in an excerpt: a short gap has no line of its own."""
-_MOST_ERRORS: Final = 200
-"""A text with more errors than this is little else: no excerpt is made of it."""
 
 
 def anchor_of_text(text: str) -> str:
@@ -133,12 +132,8 @@ def _has_errors_of(text: str, excerpt: str) -> bool:
     from refold.fold.pieces import Grade
 
     lines = {line.strip(_AROUND) for line in excerpt.split("\n")}
-    severe = (line for line in text.split("\n") if _SEVERE.search(line))
-    if not all(line.strip(_AROUND) in lines for line in severe):
-        return False
-    errors = [
-        text[start : text.find("\n", start) % (len(text) + 1)]
-        for start, grade in grade_lines(text)
-        if grade >= Grade.ERROR
-    ]
-    return len(errors) <= _MOST_ERRORS and all(error.strip() in excerpt for error in errors)
+    starts = [start for start, grade in grade_lines(text) if grade >= Grade.ERROR]
+    starts += [line.start() for line in _CRITICAL.finditer(text)]
+    ends = (text.find("\n", start) % (len(text) + 1) for start in starts)
+    errors = (text[start:end] for start, end in zip(starts, ends, strict=True))
+    return all(error.strip(_AROUND) in lines for error in errors)

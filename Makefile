@@ -10,10 +10,11 @@ AXE := axe-core@4.14.0
 ENGINES := build/engines
 SDKS := build/sdks
 CLIENTS := build/clients
+AGENTS := build/agents
 # Tests start hundreds of processes: each would compile the sources anew where bytecode is not kept.
 KEPT := PYTHONDONTWRITEBYTECODE= PYTHONPYCACHEPREFIX=$(CURDIR)/build/bytecode
 
-.PHONY: demo test check test-bench test-integrations test-integrations-light test-integrations-heavy test-integrations-crewai test-model test-browser lint docs bench clean wheel test-stores test-batch demo-serve test-sdks test-clients
+.PHONY: demo test check test-bench test-integrations test-integrations-light test-integrations-heavy test-integrations-crewai test-model test-browser lint docs bench clean wheel test-stores test-batch demo-serve test-sdks test-clients test-agents
 
 demo: $(VENV)/installed
 	@$(BIN)/refold demo
@@ -51,7 +52,11 @@ test-model: $(VENV)/installed-model
 # Claude Code and Codex themselves, against a scripted model on this machine: 700 MB to fetch.
 test-clients: $(CLIENTS)/installed
 	$(CLIENTS)/bin/python -m tests.clients.programs
-	$(CLIENTS)/bin/python -m pytest -rs $(TOLERANT) tests/clients tests/server/test_mcp.py --ignore tests/clients/test_sdks.py
+	$(CLIENTS)/bin/python -m pytest -rs $(TOLERANT) tests/clients tests/server/test_mcp.py --ignore tests/clients/test_sdks.py --ignore tests/clients/test_others.py
+
+# Agents that npm has, through refold and against a scripted model on this machine: 1 GB to fetch.
+test-agents: $(VENV)/installed-test $(AGENTS)/installed
+	$(BIN)/python -m pytest -rs $(TOLERANT) tests/clients/test_others.py
 
 # The real frameworks, in environments of their own; a framework that is missing is a failure. Their
 # own warnings are no errors of ours.
@@ -179,4 +184,10 @@ $(CLIENTS)/installed: pyproject.toml
 	$(PYTHON) -m venv $(CLIENTS)
 	$(CLIENTS)/bin/python -m pip install --quiet --disable-pip-version-check -e '.[test,clients-test]'
 	npm install --silent --no-save --prefix $(CLIENTS) @openai/codex@0.166.0
+	@touch $@
+
+# The versions are those of server/agents.toml.
+$(AGENTS)/installed: src/refold/server/agents.toml
+	@mkdir -p $(AGENTS)
+	npm install --silent --no-save --ignore-scripts --prefix $(AGENTS) @google/gemini-cli@0.61.0 @qwen-code/qwen-code@0.24.4 opencode-ai@1.18.33 @github/copilot@1.0.102 @mariozechner/pi-coding-agent@0.73.1
 	@touch $@

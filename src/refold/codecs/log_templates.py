@@ -91,7 +91,7 @@ def encode(text: str) -> str | None:
     templates: list[_Template] = []
     for _ in _LENGTHS:
         by_length = [_find(left, lines, count) for count in _LENGTHS]
-        best = max(by_length, key=lambda found: sum(template.saved for template in found))
+        best = max(by_length, key=lambda templates: sum(template.saved for template in templates))
         done = {place for template in best for place in template.places}
         left = [entry for entry in left if entry[0] not in done]
         templates += best
@@ -145,10 +145,10 @@ def _template(group: list[Entry], lines: Sequence[str]) -> _Template:
     pieces: list[str] = []
     gaps: list[Sequence[str]] = []
     for column in zip(*(pieces for _, pieces in group), strict=True):
-        said = _shared(column)
-        pieces.append(said)
-        if said != column[0] or said == _GAP:
-            lifted = len(said) - len(_GAP)
+        common = _shared(column)
+        pieces.append(common)
+        if common != column[0] or common == _GAP:
+            lifted = len(common) - len(_GAP)
             gaps.append([value[lifted:] for value in column])
     rows = list(map(" ".join, zip(*gaps, strict=True))) or [""] * len(group)
     places = [place for place, _ in group]

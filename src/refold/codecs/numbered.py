@@ -29,7 +29,7 @@ def encode(text: str) -> str | None:
     if _PADDED_BELOW.search(text) is None and _PADDED.match(text) is None:
         return None
     out: list[str] = []
-    found = 0
+    count = 0
     number = width = 0
     separator = ""
     for line in text.split("\n"):
@@ -44,12 +44,12 @@ def encode(text: str) -> str | None:
             else:
                 separator = ""
         if separator:
-            found += 1
+            count += 1
             number += 1
         else:
             number, width, separator = _form_below(line)
             out.append(line)
-    return "\n".join(out) if found >= _MIN_LINES else None
+    return "\n".join(out) if count >= _MIN_LINES else None
 
 
 def decode(text: str) -> str:

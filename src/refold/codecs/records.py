@@ -131,8 +131,8 @@ def _values(text: str) -> Iterator[tuple[Any, int, int]]:
     rows: list[Any] = []
     first = end = 0
     failures = 0
-    for found in _START.finditer(text):
-        start = found.end()
+    for match in _START.finditer(text):
+        start = match.end()
         if start < end:
             continue
         value, stop, rest = _read(text, start)
@@ -141,7 +141,7 @@ def _values(text: str) -> Iterator[tuple[Any, int, int]]:
             if failures > _MAX_FAILURES:
                 break
             continue
-        is_row = isinstance(value, dict) and found.end() == found.start() and not rest
+        is_row = isinstance(value, dict) and match.end() == match.start() and not rest
         if rows and not (is_row and list(value) == list(rows[0]) and not text[end:start].strip()):
             yield rows if len(rows) > 1 else rows[0], first, end
             rows = []
@@ -187,16 +187,16 @@ def _read_cut(text: str, start: int, bad: int) -> tuple[Any, int]:
     opened: list[str] = []
     cut, closing = 0, ""  # after the last value of a list, or else of a record
     is_item = False
-    for found in _TOKEN.finditer(text, start, bad):
-        sign = found[0]
+    for match in _TOKEN.finditer(text, start, bad):
+        sign = match[0]
         if sign in _CLOSE:
             opened.append(_CLOSE[sign])
         elif sign in "}]" and opened:
             opened.pop()
             if opened and opened[-1] == "]":
-                cut, closing, is_item = found.end(), "".join(reversed(opened)), True
+                cut, closing, is_item = match.end(), "".join(reversed(opened)), True
         elif sign == "," and opened and not is_item:
-            cut, closing = found.start(), "".join(reversed(opened))
+            cut, closing = match.start(), "".join(reversed(opened))
     if not cut:
         return None, start
     try:
@@ -221,16 +221,16 @@ def _read_rest(text: str, start: int, before: Any) -> tuple[list[Any], int, int]
     """Return the records after *start* that go on as those *before* a gap, and their place."""
     rows: list[Any] = []
     last = before[-1] if isinstance(before, list) and before else None
-    found = (
+    match = (
         re.compile(r"\{\s*" + re.escape(json.dumps(next(iter(last)), ensure_ascii=False))).search(
             text, start
         )
         if isinstance(last, dict) and last
         else None
     )
-    if found is None:
+    if match is None:
         return rows, start, start
-    start = end = found.start()
+    start = end = match.start()
     while text.startswith("{", end):
         try:
             value, stop = _DECODER.raw_decode(text, end)
@@ -364,8 +364,10 @@ def _keys_of(rows: list[Any]) -> list[str] | None:
         return None
     keys = list(max(rows, key=len, default={}))
     for row in rows:
-        own = list(row)
-        if own != keys and (2 * len(own) < len(keys) or own != [k for k in keys if k in row]):
+        row_keys = list(row)
+        if row_keys != keys and (
+            2 * len(row_keys) < len(keys) or row_keys != [k for k in keys if k in row]
+        ):
             return None
     return keys
 

@@ -93,11 +93,11 @@ class Shown:
 
     def _count_shown(self, lines: _Lines, start: int, place: int) -> int:
         """Count how many of *lines* from *start* on are those shown from *place* on."""
-        bodies, numbers, shown = lines.bodies, lines.numbers, self._lines
+        bodies, numbers, seen = lines.bodies, lines.numbers, self._lines
         number = numbers.get(start - 1)
-        most = min(len(bodies) - start, len(shown) - place)
+        most = min(len(bodies) - start, len(seen) - place)
         for size in range(most):
-            if bodies[start + size] != shown[place + size]:
+            if bodies[start + size] != seen[place + size]:
                 return size
             if numbers.get(start + size) != (None if number is None else number + size + 1):
                 return size
@@ -112,11 +112,11 @@ def _parse(text: str) -> _Lines:
     bodies = lines.copy()
     numbers: dict[int, int] = {}
     before, start = _NO_NUMBER, 0  # the number of the line above, and where its rest starts
-    for place, found in enumerate(map(_NUMBERED.match, lines)):
-        if found is None:
+    for place, match in enumerate(map(_NUMBERED.match, lines)):
+        if match is None:
             before = _NO_NUMBER
             continue
-        number, end = int(found[2]), found.end()
+        number, end = int(match[2]), match.end()
         if number == before + 1:
             if place - 1 not in numbers:
                 numbers[place - 1] = before

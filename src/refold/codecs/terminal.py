@@ -44,8 +44,8 @@ def _overwritten(layers: list[str]) -> str:
     """
     top = ""
     for layer in reversed(layers):
-        shown = _CONTROL.sub("", layer)
-        top += shown[len(top) :]
+        visible = _CONTROL.sub("", layer)
+        top += visible[len(top) :]
         if _ERASE.search(layer):
             break
     return top

@@ -108,19 +108,19 @@ def _score(
     texts: Sequence[Text], pieces: Sequence[Piece], idf: dict[int, int], *, is_direct: bool
 ) -> dict[int, int]:
     """Return how much of the question each piece names, itself or by its header and its call."""
-    own: dict[int, int] = {}
+    direct: dict[int, int] = {}
     of_call: defaultdict[int, int] = defaultdict(int)
     for n, piece in enumerate(pieces):
         score = sum(idf[row] for row in piece.items if row in idf)
         if score:
-            own[n] = score
+            direct[n] = score
             if texts[piece.text].is_call:
                 of_call[piece.text] = max(of_call[piece.text], score)
     rarest = round(_UNIT * log(1 + len(pieces)))
     scores: dict[int, int] = {}
     for n, piece in enumerate(pieces):
-        score, call = own.get(n, 0), texts[piece.text].call
-        context = (of_call[call] if call >= 0 else 0) + own.get(piece.head, 0)
+        score, call = direct.get(n, 0), texts[piece.text].call
+        context = (of_call[call] if call >= 0 else 0) + direct.get(piece.head, 0)
         if score or context > rarest:
             scores[n] = score + (round(_CONTEXT * context) if score or is_direct else 0)
     return scores

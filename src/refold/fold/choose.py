@@ -278,17 +278,17 @@ def _show_lines(choice: Choice, left: float) -> float:
 
 def _tell_task(choice: Choice, task: int, left: float) -> float:
     """Of a task that is too long, show how it begins and what it forbids."""
-    own = [
+    of_task = [
         n
         for n in choice.open
         if choice.texts[choice.pieces[n].text].message == task
         and choice.pieces[n].grade is not Grade.NOISE
     ]
-    bans = [n for n in own if _says(choice, n, forbids)]
-    for n in own[:1]:  # how it begins is worth twice the share, if it is one long sentence
+    bans = [n for n in of_task if _says(choice, n, forbids)]
+    for n in of_task[:1]:  # how it begins is worth twice the share, if it is one long sentence
         left = choice.take(n, 2 * left, "task") - left
     left = choice.spend(bans, left, "task")
-    for n in own[1:]:
+    for n in of_task[1:]:
         if choice.pieces[n].cost > left:
             break
         left = choice.take(n, left, "task")

@@ -97,10 +97,10 @@ def _cut_lines(number: int, text: Text, pieces: list[Piece]) -> None:
         elif grades:
             piece.grade = _grade_of(body, start, end, grades)
             if piece.grade in _BAD:
-                said = _DIGITS.sub("", body[start:end]).strip()
-                if said in seen:
+                wording = _DIGITS.sub("", body[start:end]).strip()
+                if wording in seen:
                     piece.grade = Grade.REPEAT
-                seen.add(said)
+                seen.add(wording)
         pieces.append(piece)
 
 
@@ -130,7 +130,7 @@ def _spans(text: Text, grades: dict[int, Grade]) -> Iterator[tuple[int, int]]:
     start = last = 0
     is_head = text.is_call
     before = Grade.PLAIN
-    for end in [*(found.end() for found in border.finditer(body)), len(body)]:
+    for end in [*(match.end() for match in border.finditer(body)), len(body)]:
         if end <= last:
             continue
         grade = grades.get(last, Grade.PLAIN)
@@ -150,8 +150,8 @@ def _parts(body: str, start: int, end: int, longest: int) -> Iterator[tuple[int,
     half = longest // 2
     while end - start > longest:
         border = start + half
-        for found in _BORDER.finditer(body, start + half // 2, start + half):
-            border = found.end()
+        for match in _BORDER.finditer(body, start + half // 2, start + half):
+            border = match.end()
         yield start, border
         start = border
     yield start, end

@@ -94,8 +94,8 @@ class Folder:
             self._index = Index(is_talk=talk)
             self._index.add(texts, pieces)
             self._question = ask(texts, pieces, self._index)
-            told = [part.text for m in messages if m.role in SYSTEM for part in m.parts]
-            self._known = [row for text in told for row in set(self._index.rows_in(text))]
+            instructions = [part.text for m in messages if m.role in SYSTEM for part in m.parts]
+            self._known = [row for text in instructions for row in set(self._index.rows_in(text))]
             whole, shape = find_costs(messages, texts, tokens, self._untouchable)
             fixed = sum(whole[m.index] for m in messages if m.role in SYSTEM)
             names = list(self._index.row), self._index.shape

@@ -167,8 +167,8 @@ def grade_lines(text: str) -> Iterator[tuple[int, Grade]]:
     numbers = [n for n, row in enumerate(_RULES) if any(sign in text for sign in row[2])]
     line = _rules_for(tuple(numbers))
     graded = {
-        found.start(): _RULES[int((found.lastgroup or "g0")[1:])][0]
-        for found in (line.finditer(text) if line else ())
+        match.start(): _RULES[int((match.lastgroup or "g0")[1:])][0]
+        for match in (line.finditer(text) if line else ())
     }
     for start in _find_trouble(text):
         if graded.get(start, Grade.SIGNATURE) is Grade.SIGNATURE:
@@ -180,7 +180,7 @@ def _find_trouble(text: str) -> Iterator[int]:
     """Yield where a line begins that reports an error: a line is matched only if it may be one."""
     small = text.lower()
     if not text.isascii() and any(letter in text for letter in _ODD):
-        starts = {0, *(found.end() for found in _LINE_END.finditer(text))}
+        starts = {0, *(match.end() for match in _LINE_END.finditer(text))}
     else:
         starts = set[int]()
         for sign in _TROUBLE:
@@ -195,8 +195,8 @@ def _find_trouble(text: str) -> Iterator[int]:
 
 def grade_harness(text: str) -> Iterator[tuple[int, Grade]]:
     """Yield the lines of a user's message that an agent's program wrote into it."""
-    for found in _HARNESS.finditer(text):
-        yield found.start(), Grade.NOISE
+    for match in _HARNESS.finditer(text):
+        yield match.start(), Grade.NOISE
 
 
 def without_harness(text: str) -> str:

@@ -90,12 +90,12 @@ class Index:
         """Index the *pieces* of all texts, which tile them in order."""
         turn_of = {index: n for n, index in enumerate(dict.fromkeys(t.message for t in texts))}
         rows_of = self._rows_of.__getitem__
-        for number, own in groupby(pieces, attrgetter("text")):
+        for number, of_text in groupby(pieces, attrgetter("text")):
             text = texts[number]
             words = part_words(text.text)
             words = words.lower() if self.is_talk and words.isascii() else words
             rows: list[int] = []
-            for piece in own:
+            for piece in of_text:
                 start = len(rows)
                 rows += chain.from_iterable(map(rows_of, words[piece.start : piece.end].split()))
                 piece.items = tuple(dict.fromkeys(rows[start:]))
@@ -205,13 +205,13 @@ def bucket_turns(texts: Sequence[Text]) -> TurnBuckets:
 
 def bucket_item(index: Index, row: int, name: str, kind: str, turns: TurnBuckets) -> dict[str, int]:
     """Return the buckets of one item that do not follow from its turns alone."""
-    said, shape = index.turns[row], index.shape[row] - _FIRST_SHAPE[kind]
+    mentions, shape = index.turns[row], index.shape[row] - _FIRST_SHAPE[kind]
     buckets = {
-        "turns": _log2(said, 5),
+        "turns": _log2(mentions, 5),
         "times": _log2(min(63, index.times[row]), 6),
-        "share": min(4, 10 * said // max(1, len(turns.tellers))),
+        "share": min(4, 10 * mentions // max(1, len(turns.tellers))),
         "voices": index.voices[row],
-        "shape_turns": 5 * shape + min(said, 4),
+        "shape_turns": 5 * shape + min(mentions, 4),
         "shape_teller": 3 * shape + turns.tellers[index.last[row]],
     }
     return buckets | ({"chars": min(15, len(name))} if kind == WORDS else {})
@@ -237,15 +237,15 @@ def _rate_learned(index: Index, texts: Sequence[Text], share: float, weights: _S
             *(index.shape, index.first, index.last, index.turns, index.times, index.voices),
             strict=True,
         )
-        for row, (shape, first, last, said, times, who) in enumerate(columns):
+        for row, (shape, first, last, mentions, times, who) in enumerate(columns):
             if shape in members:
                 odds = (
                     by_last[last]
                     + by_first[first]
-                    + by_turns[said]
+                    + by_turns[mentions]
                     + by_times[min(times, 63)]
                     + voices[who]
-                    + by_shape[5 * (shape - least) + min(said, 4)]
+                    + by_shape[5 * (shape - least) + min(mentions, 4)]
                     + by_teller[3 * (shape - least) + tellers[last]]
                 )
                 if chars is not None:
@@ -268,8 +268,8 @@ def _rate_talk(index: Index) -> list[int]:
     count = max(index.last, default=0) + 1
     common = max(5.0, 0.1 * count)
     by_turns = [0.0] + [
-        log((count + 1) / (said + 0.5)) * sqrt(said) if said <= common else 0.02
-        for said in range(1, count + 1)
+        log((count + 1) / (mentions + 0.5)) * sqrt(mentions) if mentions <= common else 0.02
+        for mentions in range(1, count + 1)
     ]
     news = min(1.0, 30 / count)
     by_last = [1.0 + news * (turn / max(1, count - 1)) ** 2 for turn in range(count)]
@@ -278,10 +278,10 @@ def _rate_talk(index: Index) -> list[int]:
             _UNIT
             / 4
             * by_last[last]
-            * by_turns[said]
+            * by_turns[mentions]
             * ((12.0 if who & Voice.USER else 2.0) if shape < Shape.WORD else 1.0)
         )
-        for last, said, shape, who in zip(
+        for last, mentions, shape, who in zip(
             index.last, index.turns, index.shape, index.voices, strict=True
         )
     ]

@@ -28,22 +28,22 @@ def is_talk(texts: Sequence[Text]) -> bool:
     """Tell whether nobody used a tool, and few of the items are values."""
     if any(text.voice in (Voice.TOOL, Voice.CALL) for text in texts):
         return False
-    said = values = dense = 0
+    items = values = dense = 0
     for text in texts:
         for item in find_items(text.text):
             shape = shape_of(item)
-            said += shape is not Shape.NONE
+            items += shape is not Shape.NONE
             values += shape < Shape.WORD
             dense += shape is Shape.CJK
-    return values < (_VALUES_DENSE if 3 * dense > said else _VALUES) * max(1, said)
+    return values < (_VALUES_DENSE if 3 * dense > items else _VALUES) * max(1, items)
 
 
 def find_clauses(text: str) -> Iterator[tuple[int, int]]:
     """Yield the clauses of *text*, short ones with what follows."""
     is_dense = not text.isascii() and 3 * len(_DENSE.findall(text)) > len(text)
     start, least = 0, _LEAST_DENSE if is_dense else _LEAST
-    for found in _CLAUSE.finditer(text):
-        end = found.end()
+    for match in _CLAUSE.finditer(text):
+        end = match.end()
         if end > start and (end - start >= least or end == len(text)):
             yield start, end
             start = end

@@ -101,13 +101,13 @@ _VOICES: Final = {"user": Voice.USER, "assistant": Voice.ASSISTANT, "model": Voi
 
 def _spell_text(text: Text, count: TokenCounter) -> Text:
     """Let *text* show results as lines: without envelope, JSON as records."""
-    given = text.text
+    original = text.text
     if text.voice is Voice.TOOL:
         text.kind = Kind.LINES
-        found = _ENVELOPE.match(given)
-        if found is not None:
-            code = "" if found[1] == "0" else f"exit {found[1]}\n"
-            output = (found[2] or "").rstrip()
+        match = _ENVELOPE.match(original)
+        if match is not None:
+            code = "" if match[1] == "0" else f"exit {match[1]}\n"
+            output = (match[2] or "").rstrip()
             if output.endswith("</output>"):
                 output = output.removesuffix("</output>").removesuffix("\n")
             text.text = code + (output or "(no output)")
@@ -115,19 +115,19 @@ def _spell_text(text: Text, count: TokenCounter) -> Text:
         if lines is not None:
             text.kind, text.heads = Kind.RECORDS, tuple(line.head for line in lines)
             text.text = "\n".join(line.text for line in lines)
-    elif text.voice is Voice.ASSISTANT and given[:1] == "{":
-        text.text = "\n".join(line.text for line in respell(given) or ()) or given
+    elif text.voice is Voice.ASSISTANT and original[:1] == "{":
+        text.text = "\n".join(line.text for line in respell(original) or ()) or original
     text.tokens = count(text.text)
-    text.is_typed = text.voice is Voice.USER and is_typed(without_harness(given))
-    text.is_respelled = text.text is not given
+    text.is_typed = text.voice is Voice.USER and is_typed(without_harness(original))
+    text.is_respelled = text.text is not original
     return text
 
 
 def _note_outcome(call: Text, result: Text, body: str) -> None:
     """Let a call say how it ended, and its result what it is the result of."""
     result.label = call.label
-    found = _EXIT.search(body[:300] + " " + body[-300:])
-    code = next(filter(None, found.groups()), "0") if found else "0"
+    match = _EXIT.search(body[:300] + " " + body[-300:])
+    code = next(filter(None, match.groups()), "0") if match else "0"
     if code != "0":
         call.outcome = f"exit {code}"
     elif is_failure_text(body):
@@ -135,8 +135,8 @@ def _note_outcome(call: Text, result: Text, body: str) -> None:
 
 
 def _read_call(message: int, number: int, call: Call, count: TokenCounter) -> Text:
-    said = spell_call(call)
-    text = Text(message, number, Voice.CALL, said, count(said), Kind.CALL, _label(call))
+    body = spell_call(call)
+    text = Text(message, number, Voice.CALL, body, count(body), Kind.CALL, _label(call))
     text.changes = may_change(call)
     text.is_plan = _PLAN.search(call.name) is not None
     return text
@@ -149,10 +149,10 @@ def spell_call(call: Call) -> str:
     'edit path=a.py\nnew:\nx = 1\ny = 2'
     """
     sent = _arguments(call)
-    given = {k: read_argument(v) if isinstance(v, str) else v for k, v in sent.items()}
-    if len(call.spelled) <= _AS_MADE and "\\n" not in call.spelled and given == sent:
+    plain = {k: read_argument(v) if isinstance(v, str) else v for k, v in sent.items()}
+    if len(call.spelled) <= _AS_MADE and "\\n" not in call.spelled and plain == sent:
         return call.text
-    return _spell(call.name, given)
+    return _spell(call.name, plain)
 
 
 def _arguments(call: Call) -> Mapping[str, Any]:
@@ -173,11 +173,11 @@ def _label(call: Call) -> str:
     return f"{call.name} {subject}".strip()
 
 
-def _spell(name: str, given: Mapping[str, Any]) -> str:
+def _spell(name: str, arguments: Mapping[str, Any]) -> str:
     """Write a long call as lines, what is short first: its first line says what was done."""
     short: list[str] = []
     long: list[str] = []
-    for key, value in given.items():
+    for key, value in arguments.items():
         one = flat(value)
         if len(one) <= _SHORT and "\n" not in one:
             short.append(f"{key}={one}" if key else one)

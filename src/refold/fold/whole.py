@@ -24,7 +24,7 @@ from refold.messages.token_count import CountedTexts
 from refold.notation.marks import reformatted, same_result
 from refold.notation.recognize import is_marked
 
-_NOT_PROSE: Final = "not_said"
+_NOT_PROSE: Final = "not_last_words"
 """The reason of texts in a fold of prose that are no prose, and are respelled instead."""
 _NOT_QUOTED: Final = frozenset(("search_hits",))
 """They take values apart that a call may quote next: `src/a.py:12` is then a heading and a row."""
@@ -45,7 +45,7 @@ class Speller:
         self._calls: dict[str, Call] = {}
         self._seen: dict[str, Call | None] = {}
         """Long texts of results → the call that returned each first."""
-        self._said = ""
+        self._last_words = ""
         """What the assistant said last: agents without calls write their commands there."""
 
     def spell(
@@ -98,12 +98,12 @@ class Speller:
 
     def _is_file(self, part: Part) -> bool:
         call = self._calls.get(part.call_id or "")
-        return prints_file(self._said) if call is None else shows_file(call)
+        return prints_file(self._last_words) if call is None else shows_file(call)
 
     def _is_result(self, message: Message, part: Part) -> bool:
         """Tell whether a tool returned *part*, in whichever role."""
         return message.is_result(part) or (
-            message.role == "user" and self._said != "" and is_output(part.text)
+            message.role == "user" and self._last_words != "" and is_output(part.text)
         )
 
     def note(self, message: Message, fold: Fold, pastes: Container[int] = ()) -> None:
@@ -116,7 +116,7 @@ class Speller:
             if (is_result or number in pastes) and len(part.text) >= _MIN_COPY:
                 self._seen.setdefault(part.text, self._calls.get(part.call_id or ""))
             if message.role in ("assistant", "model"):
-                self._said = part.text
+                self._last_words = part.text
         for call in message.calls:
             for text in _long_texts(call):
                 self._shown.add(text, is_escaped=self._is_quoted)
@@ -142,14 +142,14 @@ def spell_all(
     for message in messages:
         if message.index < end:
             continue  # part of the fold before it
-        own = prose.get(message.index) if prose else None
+        ready = prose.get(message.index) if prose else None
         if message.index in whole:
             fold = kept_fold(message, whole[message.index])
-        elif own is not None and len(own.sources) > 1:
-            fold, end = own, own.sources[-1].index + 1
+        elif ready is not None and len(ready.sources) > 1:
+            fold, end = ready, ready.sources[-1].index + 1
         else:
             pastes = _find_pastes(message) if is_paste else ()
-            plan.append(speller.spell(message, prose=own, pastes=pastes))
+            plan.append(speller.spell(message, prose=ready, pastes=pastes))
             continue
         speller.note(message, fold)
         plan.append(fold)
@@ -170,12 +170,12 @@ def fold_prose(run: Run, rules: Sequence[Rule]) -> dict[int, Fold]:
             text.verdict = kept("typed" if is_typed else _NOT_PROSE)
     run.decide(rules)
     folder = Folder(run)
-    found: dict[int, Fold] = {}
+    folds: dict[int, Fold] = {}
     for group in folder.groups(border=0):
         reasons = [text.verdict and text.verdict.reason for text in run.by_message[group[0].index]]
         if any(reason != _NOT_PROSE for reason in reasons):
-            found |= {fold.sources[0].index: fold for fold in folder.fold(group, run.options.depth)}
-    return found
+            folds |= {fold.sources[0].index: fold for fold in folder.fold(group, run.options.depth)}
+    return folds
 
 
 def _find_pastes(message: Message) -> frozenset[int]:
@@ -210,6 +210,6 @@ def _long_texts(call: Call) -> Iterator[str]:
 
 def _name_call(call: Call | None) -> str:
     """Return an earlier call on one line, so that a model recognizes it; "" if it takes more."""
-    given = call.arguments or {} if call else {}
-    name = " ".join([call.name, *(f"{k}={flat(v)}" for k, v in given.items())]) if call else ""
+    arguments = call.arguments or {} if call else {}
+    name = " ".join([call.name, *(f"{k}={flat(v)}" for k, v in arguments.items())]) if call else ""
     return "" if "\n" in name else name

@@ -20,7 +20,7 @@ from refold.messages.message import Call, Message
 from refold.messages.token_count import CountedTexts
 from refold.notation import marks
 from refold.notation.recognize import count_messages
-from refold.result import Piece as Told
+from refold.result import Piece as PieceRow
 
 _CLIPPED: Final = 160
 """Characters of an argument that a call in its place shows."""
@@ -126,17 +126,17 @@ class Writer:
                 rows.append(Outcome("preserved", "short_content", size, size))
                 continue
             text = self._texts[n]
-            shown = self._show(n, spans)
+            body = self._show(n, spans)
             is_all = len(spans.get(n, ())) == len(self._pieces_of[n])
             if is_all and (text.is_part or not text.is_respelled):
                 rows.append(Outcome("preserved", "within_budget", size, size))
                 continue
-            tag = marks.reformatted(shown, handle) if is_all else marks.excerpt(shown, handle)
+            tag = marks.reformatted(body, handle) if is_all else marks.excerpt(body, handle)
             if len(tag) >= size or self._tokens(tag) >= self._tokens(part.text):
                 rows.append(Outcome("preserved", "within_budget", size, size))
                 continue
             texts[number] = tag
-            share = 100 * len(shown) // max(1, len(text.text))
+            share = 100 * len(body) // max(1, len(text.text))
             why = f"excerpt:{text.kind},{min(99, share)}%"
             if is_all:
                 rows.append(Outcome("recoded", f"recoded:{text.kind}", size, len(tag)))
@@ -185,13 +185,13 @@ class Writer:
 
     def _is_told(self, message: Message, spans: Spans) -> bool:
         """Tell whether a message is words that somebody typed, all of which are shown."""
-        own = self._of[message.index]
+        numbers = self._of[message.index]
         return (
             message.index not in self._tied  # what is tied to it stands in the same digest
-            and len(own) == len(message.parts) == 1
-            and self._texts[own[0]].is_typed
-            and self._texts[own[0]].tokens >= _OWN_MESSAGE
-            and len(spans.get(own[0], ())) == len(self._pieces_of[own[0]])
+            and len(numbers) == len(message.parts) == 1
+            and self._texts[numbers[0]].is_typed
+            and self._texts[numbers[0]].tokens >= _OWN_MESSAGE
+            and len(spans.get(numbers[0], ())) == len(self._pieces_of[numbers[0]])
         )
 
     def _digest(self, run: Sequence[Message], spans: Spans) -> Iterator[Fold]:
@@ -202,27 +202,27 @@ class Writer:
         rows: list[tuple[Outcome, ...]] = []
         speaker = Voice.ASSISTANT
         for message in run:
-            said: list[str] = []
+            entries: list[str] = []
             for n in self._of[message.index]:
                 text = self._texts[n]
                 if n not in spans and text.place is not Place.WHOLE:
                     continue
-                shown = self._show(n, spans)
+                entry = self._show(n, spans)
                 if text.kind is Kind.DIGEST:
                     pass  # its lines say who spoke
                 elif text.voice is Voice.USER:
-                    shown = f"user: {shown}"
+                    entry = f"user: {entry}"
                 elif text.voice is Voice.ASSISTANT:
-                    shown = f"assistant: {shown}" if speaker is Voice.USER else shown
+                    entry = f"assistant: {entry}" if speaker is Voice.USER else entry
                 elif text.is_call:
-                    shown = f"{shown} → {text.outcome}" if text.outcome else shown
+                    entry = f"{entry} → {text.outcome}" if text.outcome else entry
                 else:
-                    shown = f"{self._label(n, spans)}→ {shown}"
+                    entry = f"{self._label(n, spans)}→ {entry}"
                 speaker = text.voice
-                said.append(shown)
-            line = "\n".join(said)
-            lines += said
-            why = "digest" if said else "left_out"
+                entries.append(entry)
+            line = "\n".join(entries)
+            lines += entries
+            why = "digest" if entries else "left_out"
             chars = message.chars
             outcome = Outcome("digested", why, chars, min(len(line), chars), line)
             rows.append((self._explained(outcome, self._of[message.index]),))
@@ -281,16 +281,16 @@ class Writer:
 
     def _account(
         self, numbers: Sequence[int], taken: frozenset[int], is_bare: bool
-    ) -> tuple[Told, ...]:
-        return tuple(told for n in numbers for told in self._account_of(n, taken, is_bare))
+    ) -> tuple[PieceRow, ...]:
+        return tuple(row for n in numbers for row in self._account_of(n, taken, is_bare))
 
-    def _account_of(self, number: int, taken: frozenset[int], is_bare: bool) -> Iterator[Told]:
+    def _account_of(self, number: int, taken: frozenset[int], is_bare: bool) -> Iterator[PieceRow]:
         text, choice = self._texts[number], self._choice
         rate, line = text.tokens / max(1, len(text.text)), 1
         for n in self._pieces_of[number]:
             piece = choice.pieces[n]
-            said = text.text[piece.start : piece.end]
-            breaks = said.count("\n")
+            body = text.text[piece.start : piece.end]
+            breaks = body.count("\n")
             if n in taken:
                 reason = choice.reason(n)
             elif is_bare:
@@ -303,14 +303,14 @@ class Writer:
                 reason = piece.grade.name.lower()
             else:
                 reason = "worth_less"
-            yield Told(
-                text=said,
+            yield PieceRow(
+                text=body,
                 is_kept=n in taken,
                 reason=reason,
                 tokens=round(rate * piece.end) - round(rate * piece.start),
                 part=None if text.is_call else text.part,
                 first_line=line,
-                last_line=line + breaks - said.endswith("\n"),
+                last_line=line + breaks - body.endswith("\n"),
             )
             line += breaks
 
@@ -334,8 +334,8 @@ def clip(call: Call, handle: str) -> Call | None:
     """Return *call* with its long arguments shortened; `None` if it has none, or may not change."""
     if call.path is None or len(call.spelled) <= 1.5 * _CLIPPED:
         return None
-    given = call.arguments
-    if not given:
+    arguments = call.arguments
+    if not arguments:
         return None
     left = [handle] if handle else []
 
@@ -347,8 +347,8 @@ def clip(call: Call, handle: str) -> Call | None:
             return marks.argument(begin, left.pop())
         return f"{begin}{marks.BETWEEN}{value[-_END:].lstrip()}"
 
-    clipped = {key: short(value) for key, value in given.items()}
-    if clipped == dict(given):
+    clipped = {key: short(value) for key, value in arguments.items()}
+    if clipped == dict(arguments):
         return None
     text = json.dumps(clipped, ensure_ascii=False)
     return call.given_as(text if isinstance(call.given, str) else clipped)

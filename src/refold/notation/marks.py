@@ -109,10 +109,10 @@ def shown_handle(text: str, short: str) -> str:
     return ""
 
 
-def put_handle(text: str, shown: str, handle: str) -> str:
-    """Show *handle* in a text of a stand-in, in the place of what is *shown*, if anything is."""
-    if shown:
-        return text.replace(f"#{shown}]", f"#{handle}]", 1)
+def put_handle(text: str, old: str, handle: str) -> str:
+    """Show *handle* in a text of a stand-in, in the place of the *old* one, if it has any."""
+    if old:
+        return text.replace(f"#{old}]", f"#{handle}]", 1)
     return f"{text.removesuffix(']')} | #{handle}]"
 
 

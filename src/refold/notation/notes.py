@@ -36,19 +36,19 @@ def note(words: str, handle: str = "") -> str:
     return "; ".join([*([words] if words else []), *([f"whole text: #{handle}"] if handle else [])])
 
 
-def annotate(text: str, said: str) -> str:
+def annotate(text: str, words: str) -> str:
     """Append a note to *text*: on a line of its own if it has several lines."""
-    if not said:
+    if not words:
         return text
-    return f"{text}{chr(10) if chr(10) in text else ' '}[{said}]"
+    return f"{text}{chr(10) if chr(10) in text else ' '}[{words}]"
 
 
-def annotate_json(text: str, said: str) -> str:
+def annotate_json(text: str, words: str) -> str:
     """Put a note inside a JSON object or array, so that it stays valid."""
     body, end = text.rstrip()[:-1].rstrip(), text.rstrip()[-1]
     comma = "" if body in ("{", "[") else ","
     key = f'"{_free_name(text)}":' if end == "}" else ""
-    return f'{body}{comma}{key}"[{said}]"{end}'
+    return f'{body}{comma}{key}"[{words}]"{end}'
 
 
 def _free_name(text: str) -> str:

@@ -90,9 +90,9 @@ def read_shown(text: str) -> str | None:
         head = _MARK.match(text)
         if head is not None:
             return without_gaps(text[head.end() :].removeprefix("\n"))
-        said = read_summary_tag(text)
-        if said is not None:
-            return said.body
+        summary = read_summary_tag(text)
+        if summary is not None:
+            return summary.body
         other = read_other_tag(text)
         if other is not None:
             return other
@@ -130,16 +130,20 @@ def body_of(text: str) -> str:
     head = _MARK.match(text)
     if head is not None:
         return text[head.end() :].removeprefix("\n")
-    said = read_summary_tag(text)
-    if said is None:
+    summary = read_summary_tag(text)
+    if summary is None:
         return text
-    return f"{said.body}\n{NAMED}{', '.join(said.entities)}" if said.entities else said.body
+    return (
+        f"{summary.body}\n{NAMED}{', '.join(summary.entities)}"
+        if summary.entities
+        else summary.body
+    )
 
 
 def said_in(text: str) -> str:
     """Return *text* without its marks and gaps, if it is a stand-in."""
-    shown = read_shown(text)
-    return text if shown is None else shown
+    body = read_shown(text)
+    return text if body is None else body
 
 
 def unmarked(text: str) -> str:
@@ -155,17 +159,17 @@ def is_digest(text: str) -> bool:
 def count_messages(text: str) -> int:
     """Return how many messages a digest or merged summary stands for; 0 if *text* is neither."""
     if _MARK.match(text) is not None:
-        found = _DIGEST.match(text)
-        return int(found[1]) if found else 0
-    said = read_summary_tag(text)
-    return said.messages if said is not None and said.messages > 1 else 0
+        match = _DIGEST.match(text)
+        return int(match[1]) if match else 0
+    summary = read_summary_tag(text)
+    return summary.messages if summary is not None and summary.messages > 1 else 0
 
 
 def read_summary(text: str) -> Said | None:
     """Return what a summary says, in tags or below a mark; `None` if *text* is none."""
-    said = read_summary_tag(text)
-    if said is not None:
-        return said
+    summary = read_summary_tag(text)
+    if summary is not None:
+        return summary
     head = _MARK.match(text)
     if head is None:
         return None

@@ -89,23 +89,23 @@ class Spelling(NamedTuple):
 # in plain words
 
 
-def _summary(said: Summary, handle: str) -> str:
+def _summary(summary: Summary, handle: str) -> str:
     """Spell what one message or several say in short, and what else they name."""
-    merged = f"{count_things(said.merged, 'message')}, " if said.merged > 1 else ""
-    names = f"\n{NAMED}{', '.join(said.entities)}" if said.entities else ""
-    return head(f"{merged}shortened", handle, f"{said.text}{names}")
+    merged = f"{count_things(summary.merged, 'message')}, " if summary.merged > 1 else ""
+    names = f"\n{NAMED}{', '.join(summary.entities)}" if summary.entities else ""
+    return head(f"{merged}shortened", handle, f"{summary.text}{names}")
 
 
 def _only_count(messages: int, handle: str) -> str:
     return digest("", messages, handle)
 
 
-def _text_alone(said: Summary, _handle: str) -> str:
-    return said.text
+def _text_alone(summary: Summary, _handle: str) -> str:
+    return summary.text
 
 
-def _around_code(said: Summary, handle: str) -> str:
-    return _summary(said._replace(merged=1), handle)
+def _around_code(summary: Summary, handle: str) -> str:
+    return _summary(summary._replace(merged=1), handle)
 
 
 def _copy(copy: Copy, handle: str) -> str:
@@ -145,12 +145,12 @@ PLAIN: Final = Spelling(
 # as tags
 
 
-def _summary_tag(said: Summary, handle: str) -> str:
+def _summary_tag(summary: Summary, handle: str) -> str:
     """Spell a summary: `[summary: TEXT (N messages merged) | entities: a, b]`."""
-    head = f"[summary#{said.summary_id}: " if said.summary_id else "[summary: "
-    count = f" ({said.merged} messages merged)" if said.merged > 1 else ""
-    names = f" | entities: {', '.join(said.entities)}" if said.entities else ""
-    return f"{head}{said.text}{count}{names}{_end(handle)}"
+    head = f"[summary#{summary.summary_id}: " if summary.summary_id else "[summary: "
+    count = f" ({summary.merged} messages merged)" if summary.merged > 1 else ""
+    names = f" | entities: {', '.join(summary.entities)}" if summary.entities else ""
+    return f"{head}{summary.text}{count}{names}{_end(handle)}"
 
 
 def _count_tag(messages: int, handle: str) -> str:
@@ -167,8 +167,8 @@ def _copy_tag(copy: Copy, handle: str) -> str:
 
 def _correction_tag(correction: Correction, handle: str) -> str:
     signal, text = correction.signal, correction.text
-    said = f" ({signal}) — {text}" if text else f" — {signal}"
-    return f"[cce:superseded by {correction.by}{said}{_end(handle)}"
+    why = f" ({signal}) — {text}" if text else f" — {signal}"
+    return f"[cce:superseded by {correction.by}{why}{_end(handle)}"
 
 
 def _beginning_tag(beginning: Beginning, handle: str) -> str:
@@ -204,13 +204,13 @@ def read_summary_tag(tag: str) -> Said | None:
     """Undo `summary_tag`; `None` if *tag* is none. Ids and handles are not part of what it says."""
     if not tag.startswith(("[summary: ", "[summary#")) or not tag.endswith("]"):
         return None
-    _, is_headed, said = tag[:-1].partition(": ")
+    _, is_headed, words = tag[:-1].partition(": ")
     if not is_headed:
         return None
-    said, _ = _cut_end(said, " | #")
-    said, names = _cut_end(said, " | entities: ")
-    count = _MERGED.search(said)
-    body = said[: count.start()] if count else said
+    words, _ = _cut_end(words, " | #")
+    words, names = _cut_end(words, " | entities: ")
+    count = _MERGED.search(words)
+    body = words[: count.start()] if count else words
     number = count or _ONLY_COUNT.fullmatch(body)
     return Said(
         body="" if number and not count else body,
@@ -221,8 +221,8 @@ def read_summary_tag(tag: str) -> Said | None:
 
 def _cut_end(text: str, mark: str) -> tuple[str, str]:
     """Cut *text* at the last *mark*; nothing stands behind it if there is none."""
-    before, found, after = text.rpartition(mark)
-    return (before, after) if found else (text, "")
+    before, sign, after = text.rpartition(mark)
+    return (before, after) if sign else (text, "")
 
 
 def read_other_tag(tag: str) -> str | None:

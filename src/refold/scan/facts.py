@@ -151,11 +151,11 @@ def find_values(text: str) -> Iterator[tuple[str, str]]:
 
 def _find_others(text: str, start: int, end: int, lines: set[Span]) -> Iterator[tuple[str, str]]:
     """Yield all values between two places but those that more than a pattern tells."""
-    for found in _VALUE.finditer(text, start, end):
-        kind = found.lastgroup
-        if kind is None or found.span() in lines:
+    for match in _VALUE.finditer(text, start, end):
+        kind = match.lastgroup
+        if kind is None or match.span() in lines:
             continue
-        value = found[0]
+        value = match[0]
         if kind == "word":
             kind = "id"
             if not _HAS_DIGIT.search(value):
@@ -173,9 +173,9 @@ _QUOTE: Final = regex(
 
 def find_quotes(text: str) -> Iterator[str]:
     """Yield every quoted string that holds a letter or digit, with its marks."""
-    for found in _QUOTE.finditer(text):
-        if any(map(str.isalnum, found[0])):
-            yield found[0]
+    for match in _QUOTE.finditer(text):
+        if any(map(str.isalnum, match[0])):
+            yield match[0]
 
 
 # These two look at lower-case text: `re` is four times slower when it has to ignore case itself.
@@ -247,7 +247,7 @@ _PORTUGUESE: Final = regex(r"[ãçõ][aeo]")
 
 def find_no(lower: str) -> list[re.Match[str]]:
     """Return the words of a text in lower case that negate."""
-    found = list(_NO.finditer(lower))
-    if found and _PORTUGUESE.search(lower):  # there, "no" means "in the"
-        return [word for word in found if word[0] != "no"]
-    return found
+    negations = list(_NO.finditer(lower))
+    if negations and _PORTUGUESE.search(lower):  # there, "no" means "in the"
+        return [word for word in negations if word[0] != "no"]
+    return negations

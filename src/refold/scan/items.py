@@ -77,11 +77,11 @@ def find_items(text: str) -> list[str]:
     Chinese and Korean, written without spaces between words, become pairs of characters; Japanese
     becomes runs of one script.
     """
-    found = _ITEM.findall(text)
+    words = _ITEM.findall(text)
     if text.isascii():
-        return found
+        return words
     items: list[str] = []
-    for item in found:
+    for item in words:
         runs = _CJK.findall(item)
         if not runs:
             items.append(item)

@@ -114,8 +114,8 @@ def find_ibans(text: str) -> Iterator[Span]:
 
     The length matters: one beginning of a wrong number in 97 has check digits that are right.
     """
-    for found in _IBAN.finditer(text):
-        start, end = found.span()
+    for match in _IBAN.finditer(text):
+        start, end = match.span()
         while end > start and not _is_iban(text[start:end]):
             end = max(text.rfind(" ", start, end), start)  # the last group may be another word
         if end > start:

@@ -77,7 +77,7 @@ class Value:
 
 def values_of(text: str) -> list[Value]:
     """Return the values of *text*, each form once, in reading order."""
-    found: dict[str, Value] = {}
+    by_form: dict[str, Value] = {}
     known: dict[str, Value] = {}
     previous: Value | None = None
     end = 0
@@ -89,10 +89,10 @@ def values_of(text: str) -> list[Value]:
             for one, other in ((previous, value), (value, previous)):
                 parts = (*one.parts, *_shared(one, other, between))
                 if parts != one.parts:
-                    found[one.forms[0]] = replace(one, parts=parts)
-        found.setdefault(value.forms[0], value)
+                    by_form[one.forms[0]] = replace(one, parts=parts)
+        by_form.setdefault(value.forms[0], value)
         previous, end = value, start + len(written)
-    return list(found.values())
+    return list(by_form.values())
 
 
 def _shared(number: Value, other: Value, between: str) -> Iterable[str]:
@@ -157,7 +157,7 @@ def in_figures(text: str) -> str:
 
     They may be words like 一些, so they only excuse what a text states, and are no values.
     """
-    figures = _NUMERALS.sub(lambda found: str(_count(found[0])), text)
+    figures = _NUMERALS.sub(lambda match: str(_count(match[0])), text)
     return "" if figures == text else _PER_HUNDRED.sub(r"\1%", figures)
 
 
@@ -194,14 +194,14 @@ def _plain(number: str) -> str:
 
 def _number(written: str) -> Value:
     text = _ascii(written).replace("−", "-").lower()
-    found = _NUMBER.search(text)
-    assert found is not None, "a number holds a digit"
-    dotted = _DOTTED.fullmatch(found[1])
+    match = _NUMBER.search(text)
+    assert match is not None, "a number holds a digit"
+    dotted = _DOTTED.fullmatch(match[1])
     if dotted is not None and dotted[3]:
         return _date_of(written, dotted[3], int(dotted[2]), dotted[1])
-    head, tail = text[: found.start()].strip(), found[2].strip(" \u00a0\u202f-")
+    head, tail = text[: match.start()].strip(), match[2].strip(" \u00a0\u202f-")
     sign = "-" if head.startswith("-") else ""
-    bare = _plain(found[1])
+    bare = _plain(match[1])
     whole, _, fraction = bare.partition(".")
     numbers = [sign + bare] if fraction.strip("0") else [sign + whole]  # 250.00 is 250
     names = [tail] if tail in UNITS else tail.split()
@@ -255,15 +255,15 @@ def _date_of(written: str, year: str, month: int, day: str) -> Value:
 def _time(written: str) -> Value:
     """Read a time of day; without am or pm, one before 12:00 may be either."""
     lower = _ascii(written).lower().replace(".", "")
-    found = _TIME.match(lower)
-    assert found is not None, "a time begins with its hour"
-    hour, minutes = int(found[1]), found[2] or ("30" if "半" in lower else "00")
-    hours = [hour, hour + 12] if hour < 12 and found[1][0] != "0" else [hour]
+    match = _TIME.match(lower)
+    assert match is not None, "a time begins with its hour"
+    hour, minutes = int(match[1]), match[2] or ("30" if "半" in lower else "00")
+    hours = [hour, hour + 12] if hour < 12 and match[1][0] != "0" else [hour]
     if lower.endswith("m"):
         hours = [hour % 12 + 12 * lower.endswith("pm")]
     short = tuple(f"{one}:{minutes}" for one in hours)
     return Value(
-        "time", written, tuple(one + f":{found[3]}" * bool(found[3]) for one in short), short
+        "time", written, tuple(one + f":{match[3]}" * bool(match[3]) for one in short), short
     )
 
 

@@ -8,23 +8,23 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
-from refold.api import find_source
 from refold.cli.document import (
     STDIO,
     Document,
     Item,
     locating_errors,
     note_spelling,
+    read_document,
     spell,
     spell_as_noted,
 )
-from refold.cli.terminal import Progress
+from refold.cli.terminal import Progress, working
 from refold.engine import Engine
 from refold.errors import StoreError
 from refold.llm.ask import run
@@ -32,7 +32,7 @@ from refold.messages.foreign import foreign_ids
 from refold.messages.formats import check_list, load
 from refold.messages.manifest import RECORD_PREFIXES, read_said
 from refold.messages.message import Message
-from refold.messages.restore import restore
+from refold.messages.restore import Source, restore
 from refold.messages.wire import digest
 from refold.options import Options
 from refold.report.story import Row, make_rows
@@ -86,6 +86,8 @@ class UnfoldedFile:
     """How many records look like stand-ins but are not known."""
     places: Sequence[int]
     """For each record, the place of the one that it is, or that stood for it."""
+    originals: Mapping[str, Any]
+    """All that was read of the store."""
 
 
 def fold_file(
@@ -162,22 +164,28 @@ def _keys(document: Document) -> list[str]:
     return keys
 
 
-def unfold_file(document: Document, originals: Store | Mapping[str, Any]) -> UnfoldedFile:
+def unfold_file(document: Document, store: Store) -> UnfoldedFile:
     """Put the originals back, spelled as they were, or in the style of their file.
 
-    *originals* are those of this conversation.
+    The *store* is that of this conversation.
     """
+    originals: dict[str, Any] = {}
+
+    def get(keys: Iterable[str]) -> dict[str, Any]:
+        entries = store.get(keys)
+        originals.update(entries)
+        return entries
+
     with locating_errors(document):
         messages = check_list(document.messages)
-    source = find_source(originals, None)
-    result = restore(messages, source, conversation=document.conversation)
+    result = restore(messages, Source(get), conversation=document.conversation)
     sources: list[list[Any]] = [[] for _ in document.items]
     for wire, place in zip(result.messages, result.places, strict=True):
         sources[place].append(wire)
     is_same = [wires == [one.wire] for wires, one in zip(sources, document.items, strict=True)]
     keys = [] if all(is_same) else _keys(document)
     wanted = [key for key, same in zip(keys, is_same, strict=False) if not same]
-    notes = source.get(wanted) if wanted else {}
+    notes = get(wanted) if wanted else {}
     last = max((n for n, key in enumerate(keys) if key in notes), default=-1)
     known = [wire for wires in sources[: last + 1] for wire in wires]
     spelled = iter(spell_as_noted(known, notes[keys[last]], document) if last >= 0 else ())
@@ -197,27 +205,11 @@ def unfold_file(document: Document, originals: Store | Mapping[str, Any]) -> Unf
         missing=result.missing_ids,
         unknown=len(result.unknown),
         places=result.places,
+        originals=originals,
     )
 
 
 # where originals are
-
-
-class ReadOnlyStore:
-    """Reads from a store and notes what was there; ignores what is put."""
-
-    def __init__(self, store: Store) -> None:
-        self._store = store
-        self.seen: dict[str, Any] = {}
-
-    def put(self, entries: Mapping[str, Any]) -> None:
-        """Ignore *entries*."""
-
-    def get(self, keys: Iterable[str]) -> dict[str, Any]:
-        """Return what is known."""
-        entries = self._store.get(keys)
-        self.seen.update(entries)
-        return entries
 
 
 def scoped_store(store: Store, document: Document) -> Store:
@@ -263,18 +255,24 @@ def find_known(document: Document, path: str, store: str | None, stack: ExitStac
     return open_known(str(sidecar_of(path)), stack) if is_there else None
 
 
-def open_for_preview(
-    document: Document, path: str, store: str | None, stack: ExitStack
-) -> ReadOnlyStore:
-    """Return a store with the known originals of a file, to which nothing is written."""
-    return ReadOnlyStore(find_known(document, path, store, stack) or MemoryStore())
+@contextmanager
+def opened(
+    path: str, store: str | None, conversation: str | None, *, quiet: bool = False
+) -> Iterator[tuple[Document, MemoryStore, Progress]]:
+    """Read a file to look at a fold of it: nothing is written where its originals are."""
+    document, copy = read_document(path, conversation, quiet=quiet), MemoryStore()
+    with (
+        ExitStack() as stack,
+        working("folding", chars=len(document.text()), quiet=quiet) as progress,
+    ):
+        carry_over(document, find_known(document, path, store, stack), copy)
+        yield document, copy, progress
 
 
-def carry_over(document: Document, known: Store | None, target: Store) -> dict[str, Any]:
+def carry_over(document: Document, known: Store | None, target: Store) -> Mapping[str, Any]:
     """Copy the originals of what is folded in a file already: it may be folded again."""
     if known is None:
         return {}
-    reader = ReadOnlyStore(scoped_store(known, document))
-    unfold_file(document, reader)
-    scoped_store(target, document).put(reader.seen)
-    return reader.seen
+    originals = unfold_file(document, scoped_store(known, document)).originals
+    scoped_store(target, document).put(originals)
+    return originals

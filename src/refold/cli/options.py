@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import fields
 from typing import Any, Final, TypeVar, get_args
 
 import click
 
-from refold.cli.document import read_document
-from refold.cli.folding import FoldedFile, fold_file, open_for_preview
-from refold.cli.terminal import working
+from refold.cli.folding import FoldedFile, fold_file, opened
 from refold.errors import BudgetError, ConfigError
 from refold.messages.formats import format_names
 from refold.options import Options, Profile
@@ -160,10 +158,8 @@ def fold_preview(
 ) -> Iterator[FoldedFile]:
     """Fold *file* with these choices, changing nothing; check the budget after the body."""
     options = make_options(**choices)
-    document = read_document(file, conversation)
-    with ExitStack() as stack, working("folding", chars=len(document.text())) as progress:
-        known = open_for_preview(document, file, store, stack)
-        folded = fold_file(document, options, known, progress)
+    with opened(file, store, conversation) as (document, copy, progress):
+        folded = fold_file(document, options, copy, progress)
     yield folded
     check_budget(folded.result)
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Final
 
 import click
 
-from refold.cli.document import STDIO, check_out, locating_errors, read_document, write_text
-from refold.cli.folding import open_for_preview
+from refold.cli.document import STDIO, check_out, locating_errors, write_text
+from refold.cli.folding import opened
 from refold.cli.options import make_options, preview_options
-from refold.cli.terminal import quiet_option, say, working
+from refold.cli.terminal import quiet_option, say
 from refold.report import render
 
 _SUFFIX: Final = ".report.html"
@@ -46,14 +45,14 @@ def command(
     if out is None:
         out = STDIO if file == STDIO else f"{Path(file).name}{_SUFFIX}"
     check_out(None if out == STDIO else out, store)
-    document = read_document(file, conversation, quiet=quiet)
     title = title or ("Conversation" if file == STDIO else Path(file).name)
-    with ExitStack() as stack, working("folding", chars=len(document.text()), quiet=quiet):
-        known = open_for_preview(document, file, store, stack)
-        with locating_errors(document):
-            page = render(
-                document.messages, options, title=title, store=known, conversation=conversation
-            )
+    with (
+        opened(file, store, conversation, quiet=quiet) as (document, copy, _),
+        locating_errors(document),
+    ):
+        page = render(
+            document.messages, options, title=title, store=copy, conversation=conversation
+        )
     write_text(page, out, file)
     if out != STDIO:
         say(f"{out}: open it in a browser", quiet=quiet)

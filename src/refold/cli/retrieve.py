@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import sys
 from contextlib import ExitStack
-from dataclasses import replace
 from typing import Any, Final
 
 import click
 
 from refold.cli import MISSING
 from refold.cli.document import STDIO, read_document, write_text
-from refold.cli.folding import open_for_preview, open_known
+from refold.cli.folding import find_known, open_known
 from refold.cli.options import conversation_option, known_option, out_option
 from refold.cli.terminal import clean, quiet_option, say, working
+from refold.stores import MemoryStore, Store
 from refold.tools.retrieve import retrieve_tool
 
 _WHOLE: Final = 10**9 - 1
@@ -70,19 +70,18 @@ def command(
         )
     wanted: dict[str, Any] = {"handle": handle, "lines": lines, "query": query}
     with ExitStack() as stack, working("searching", quiet=quiet):
+        messages: list[Any] = []
         if file is None:
-            known = open_known(str(store), stack)
-            tool = retrieve_tool(known, conversation=conversation, max_tokens=_WHOLE)
+            known: Store | None = open_known(str(store), stack)
         else:
             document = read_document(file, conversation, quiet=quiet)
-            tool = retrieve_tool(
-                open_for_preview(document, file, store, stack),
-                messages=document.messages,
-                conversation=conversation,
-                max_tokens=_WHOLE,
-            )
-        if query:
-            tool = replace(tool, max_tokens=_QUERY_TOKENS)
+            known, messages = find_known(document, file, store, stack), document.messages
+        tool = retrieve_tool(
+            known or MemoryStore(),
+            messages=messages,
+            conversation=conversation,
+            max_tokens=_QUERY_TOKENS if query else _WHOLE,
+        )
         answer = tool.call({name: value for name, value in wanted.items() if value})
     if query and "\n" in answer:
         write_text(answer + "\n", out, file or STDIO)

@@ -160,8 +160,9 @@ class Options:
                 check_whole(name, getattr(self, name))
         for name in ("fuzzy_threshold", "importance_threshold", "contradiction_topic_threshold"):
             check_share(name, getattr(self, name))
-        for name in _SWITCHES:
-            check_switch(name, getattr(self, name))
+        for one in fields(self):
+            if isinstance(one.default, bool):
+                check_switch(one.name, getattr(self, one.name))
         for name, choice in _CHOICES.items():
             check_choice(name, getattr(self, name), get_args(choice))
         if not isinstance(self.format, str):
@@ -210,29 +211,24 @@ class Options:
 
 
 USED_BY: Final[Mapping[str, tuple[Profile, ...]]] = {
-    "dedup": ("classic",),
-    "keep_duplicate": ("classic",),
-    "fuzzy_dedup": ("classic",),
-    "fuzzy_threshold": ("classic",),
-    "importance_scoring": ("classic",),
-    "importance_threshold": ("classic",),
-    "contradiction_detection": ("classic",),
-    "contradiction_topic_threshold": ("classic",),
-    "embed_summary_id": ("classic",),
-    "compression_depth": ("classic",),
-    "budget_strategy": ("classic",),
-    "force_converge": ("classic", "standard"),
-    "observation_threshold": ("classic",),
-    "summarizer": ("classic", "standard"),
-    "on_event": ("classic", "standard"),
-    "pass_seconds": ("classic", "standard"),
-    "detectors": ("classic", "standard"),
+    **dict.fromkeys(
+        (
+            *("dedup", "keep_duplicate", "fuzzy_dedup", "fuzzy_threshold"),
+            *("importance_scoring", "importance_threshold"),
+            *("contradiction_detection", "contradiction_topic_threshold"),
+            *("embed_summary_id", "compression_depth", "budget_strategy", "observation_threshold"),
+        ),
+        ("classic",),
+    ),
+    **dict.fromkeys(
+        ("force_converge", "summarizer", "on_event", "pass_seconds", "detectors", "rules"),
+        ("classic", "standard"),
+    ),
     "codecs": ("standard", "lossless"),
-    "rules": ("classic", "standard"),
 }
 """The profiles that use an option; options not listed here are used by all of them.
 
-The last eight are no fields of `Options`, but arguments of `Compressor`: models and tables.
+Some are no fields of `Options` but arguments of `Compressor`: models and tables.
 """
 
 
@@ -315,18 +311,6 @@ _CHOICES = {
     "compression_depth": CompressionDepth,
     "budget_strategy": BudgetStrategy,
 }
-_SWITCHES = (
-    "force_converge",
-    "strict",
-    "dedup",
-    "fuzzy_dedup",
-    "importance_scoring",
-    "contradiction_detection",
-    "embed_summary_id",
-    "trace",
-    "strict_roles",
-    "same_count",
-)
 
 
 def _roles(value: object) -> tuple[str, ...]:

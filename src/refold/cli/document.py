@@ -15,7 +15,7 @@ import sys
 import zlib
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from json import JSONDecodeError
 from pathlib import Path
@@ -97,51 +97,42 @@ class Document:
 def read_document(path: str, conversation: str | None = None, *, quiet: bool = False) -> Document:
     """Read a *conversation* in any known shape; `-` is standard input."""
     name = "standard input" if path == STDIO else path
-    data = _read_bytes(path, name)
-    with working("reading", chars=len(data), quiet=quiet):
-        document = _parse(_unpack(data, name), name)
-    return replace(document, conversation=conversation)
-
-
-def _parse(data: bytes, name: str) -> Document:
-    if data.startswith(_SQLITE):
-        raise FormatError("it is a store of originals; name the file that was folded", name)
-    if data.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
-        raise FormatError("it is UTF-16, as PowerShell writes it; convert the file to UTF-8", name)
-    try:
-        text = data.decode()
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        byte = f"byte 0x{data[error.start]:02x} at offset {error.start}"
-        problem = f"not UTF-8 text: {byte}; convert the file to UTF-8"
-        raise FormatError(problem, f"{name}, line {line}") from error
-    return parse_document(text, name)
-
-
-def _read_bytes(path: str, name: str) -> bytes:
     if not path:
         raise FormatError("the name of the file is empty")
     try:
-        return sys.stdin.buffer.read() if path == STDIO else Path(path).read_bytes()
+        data = sys.stdin.buffer.read() if path == STDIO else Path(path).read_bytes()
     except FileNotFoundError as error:
         raise FormatError("no such file", name) from error
     except IsADirectoryError as error:
         raise FormatError("it is a directory; name a file in it", name) from error
     except (OSError, ValueError) as error:
         raise FormatError(f"cannot be read: {_why(error)}", name) from error
+    with working("reading", chars=len(data), quiet=quiet):
+        document = parse_document(_decode(data, name), name)
+    return replace(document, conversation=conversation)
 
 
-def _unpack(data: bytes, name: str) -> bytes:
-    """Return *data*, unpacked if it was packed by gzip or zstd."""
+def _decode(data: bytes, name: str) -> str:
+    """Return the text of a file, unpacked if it was packed by gzip or zstd."""
     try:
         if data.startswith(_GZIP):
-            return gzip.decompress(data)
-        if data.startswith(_ZSTD):
+            data = gzip.decompress(data)
+        elif data.startswith(_ZSTD):
             packed = need("zstandard", "zstd").ZstdDecompressor().decompressobj()
-            return bytes(packed.decompress(data))
+            data = bytes(packed.decompress(data))
     except (OSError, EOFError, zlib.error) as error:
         raise FormatError(f"it is packed by gzip and damaged: {error}", name) from error
-    return data
+    if data.startswith(_SQLITE):
+        raise FormatError("it is a store of originals; name the file that was folded", name)
+    if data.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
+        raise FormatError("it is UTF-16, as PowerShell writes it; convert the file to UTF-8", name)
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        byte = f"byte 0x{data[error.start]:02x} at offset {error.start}"
+        problem = f"not UTF-8 text: {byte}; convert the file to UTF-8"
+        raise FormatError(problem, f"{name}, line {line}") from error
 
 
 def parse_document(text: str, name: str) -> Document:
@@ -156,19 +147,19 @@ def parse_document(text: str, name: str) -> Document:
             key = next((k for k in CONVERSATION_KEYS if type(whole.get(k)) is list), None)
             is_record = "role" in whole or "type" in whole or "parts" in whole
             if rest or (is_record and key is None):
-                return _document(text, name, *_cut(text, start), is_lines=True)
+                return _document(text, name, start, is_lines=True)
             if key is None:
                 keys = ", ".join(sorted(whole)[:8]) or "no keys at all"
                 problem = f'the JSON object has no "messages" list (it has {keys})'
                 raise FormatError(f"{problem}; {_EXPECTED}", name)
-            document = _document(text, name, *_cut(text, _find_list(text, start, key)))
+            document = _document(text, name, _find_list(text, start, key))
             is_envelope = isinstance(whole.get("verbatim"), Mapping) and "compression" in whole
             return _open_envelope(document, whole["verbatim"]) if is_envelope else document
         if rest:
             raise JSONDecodeError("Extra data", text, text.index(rest, end))
         if not isinstance(whole, list):
             raise FormatError(f"this is no conversation; {_EXPECTED}", f"{name}, line 1")
-        return _document(text, name, *_cut(text, start + 1))
+        return _document(text, name, start + 1)
     except JSONDecodeError as error:
         place = f"{name}, line {error.lineno}, column {error.colno}"
         raise FormatError(_complaint(text, error), place) from error
@@ -178,10 +169,6 @@ def parse_document(text: str, name: str) -> Document:
         if isinstance(error, FormatError):
             raise
         raise FormatError(f"the JSON cannot be read: {error}", name) from error  # a giant number
-
-
-_Span = tuple[int, int, Any]
-"""Where a record begins and ends, and its value."""
 
 
 def _find_list(text: str, start: int, wanted: str) -> int:
@@ -196,15 +183,18 @@ def _find_list(text: str, start: int, wanted: str) -> int:
         place = _skip(text, place)
 
 
-def _cut(text: str, start: int) -> tuple[list[_Span], int]:
-    """Return the values from *start* on, of a list or one after the other, and where they end."""
-    spans: list[_Span] = []
+def _cut(text: str, start: int) -> tuple[list[Item], int]:
+    """Return the records from *start* on, of a list or one after the other, and where they end."""
+    items, line, counted = list[Item](), 1, 0
     place = _skip(text, start)
     while place < len(text) and text[place] != "]":
-        value, end = _DECODER.raw_decode(text, place)
-        spans.append((place, end, value))
-        place = _skip(text, end)
-    return spans, place
+        wire, end = _DECODER.raw_decode(text, place)
+        after = _skip(text, end)
+        line += text.count("\n", counted, place)
+        counted = place
+        items.append(Item(raw=text[place:end], wire=wire, gap=text[end:after], line=line))
+        place = after
+    return items, place
 
 
 def _skip(text: str, place: int) -> int:
@@ -212,31 +202,21 @@ def _skip(text: str, place: int) -> int:
     return blanks.end() if blanks else place
 
 
-def _document(
-    text: str, name: str, spans: list[_Span], end: int, *, is_lines: bool = False
-) -> Document:
-    """Cut *text* at the boundaries of its records; *end* is where they all end."""
-    items = _items(text, spans, end if is_lines or not spans else spans[-1][1])
+def _document(text: str, name: str, start: int, *, is_lines: bool = False) -> Document:
+    """Cut *text*, whose records begin at *start*."""
+    items, end = _cut(text, start)
+    tail = text[end:]
+    if items and not is_lines:  # what closes a list belongs to none of its records
+        tail, items[-1] = items[-1].gap + tail, replace(items[-1], gap="")
     ascii_only = text.removeprefix("\ufeff").isascii()
-    usual = items[0].gap if len(items) > 1 else ("\n" if is_lines else ", ")
     return Document(
         name=name,
         items=tuple(items),
-        head=text[: spans[0][0] if spans else end],
-        tail="" if is_lines else text[spans[-1][1] if spans else end :],
-        gap=usual,
+        head=text[: _skip(text, start)],
+        tail=tail,
+        gap=items[0].gap if len(items) > 1 else ("\n" if is_lines else ", "),
         style=detect_style(((item.raw, item.wire) for item in items), ascii_only=ascii_only),
     )
-
-
-def _items(text: str, spans: Sequence[_Span], end: int) -> list[Item]:
-    starts = [begin for begin, _, _ in spans]
-    items, line, counted = list[Item](), 1, 0
-    for (begin, stop, wire), after in zip(spans, [*starts[1:], end], strict=False):
-        line += text.count("\n", counted, begin)
-        counted = begin
-        items.append(Item(raw=text[begin:stop], wire=wire, gap=text[stop:after], line=line))
-    return items
 
 
 def _complaint(text: str, error: JSONDecodeError) -> str:
@@ -280,7 +260,7 @@ def spell_as_noted(wires: Sequence[Any], note: object, document: Document) -> li
     """Spell records as `note_spelling` has noted; else in the usual way of *document*."""
     match note:
         case {"text": str() as text, "count": int() as count} if count == len(wires):
-            items = _items(text, *_cut(text, 0))
+            items, _ = _cut(text, 0)
             if digest([item.wire for item in items]) == digest(list(wires)):
                 return items
         case {"style": style, "gap": str() as gap}:
@@ -339,20 +319,15 @@ def check_out(out: str | None, store: str | None) -> None:
         raise OutputError("cannot write the result: the name of OUT is empty")
     if path.is_dir():
         raise OutputError(f"cannot write {out!r}: it is a directory; name a file in it")
-    is_named = store is not None and path.resolve() == Path(store).resolve()
-    if is_named or (path.is_file() and _begins_as_store(path)):
+    is_store = store is not None and path.resolve() == Path(store).resolve()
+    if path.is_file():
+        with suppress(OSError), path.open("rb") as file:
+            is_store = is_store or file.read(len(_SQLITE)) == _SQLITE
+    if is_store:
         raise click.UsageError(
             f"-o {out!r} names a store: the result would take the place of the originals; "
             "choose another OUT"
         )
-
-
-def _begins_as_store(path: Path) -> bool:
-    try:
-        with path.open("rb") as file:
-            return file.read(len(_SQLITE)) == _SQLITE
-    except OSError:
-        return False
 
 
 def write_text(text: str, out: str | None, source: str = STDIO) -> None:

@@ -107,23 +107,21 @@ class Planner:
 
     def _fit_sealed(self, fitter: Fitter, aim: int, budget: int, reserved: int) -> Fitted:
         """Fit a conversation so that it keeps its *budget* with its handles, as it is sent."""
-        tokens = fitter.tokens
-        planned = self._fit_arranged(fitter, aim, budget)
-        over = self._over(planned[0], tokens, budget, reserved) if planned[1].fits else 0
-        if over <= 0:
+        planned = plan, report = self._fit_arranged(fitter, aim, budget)
+        if not report.fits:
             return planned
-        bare = planned[0]
-        for _ in range(_MAX_REPLANS):
-            most = max(0, count_plan(bare, tokens) - over)
+        over, rounds = self._over(plan, fitter.tokens, budget, reserved), 0
+        while over > 0 and rounds < _MAX_REPLANS:
+            most = max(0, report.token_count - over)
             bare, report = fitter.fit(most, most)
-            shorter = self._arrange(bare)
-            over = self._over(shorter, tokens, budget, reserved)
-            if over <= 0:
-                return shorter, replace(report, token_budget=budget, obstacles=(), stopped_by="")
+            plan = self._arrange(bare)
+            over, rounds = self._over(plan, fitter.tokens, budget, reserved), rounds + 1
+        if over <= 0:
+            return plan, replace(report, token_budget=budget, obstacles=(), stopped_by="")
         if self.options.same_count:
             return planned
-        plan, least = fitter.fit(0, 0)  # what cannot fit keeps the task and the question
-        return self._arrange(plan), replace(least, token_budget=budget)
+        bare, report = fitter.fit(0, 0)  # what cannot fit keeps the task and the question
+        return self._arrange(bare), replace(report, token_budget=budget)
 
     def _fit_arranged(self, fitter: Fitter, aim: int, budget: int) -> Fitted:
         """Fit a conversation into *aim* tokens, including what its provider wants."""
@@ -134,7 +132,7 @@ class Planner:
             over = count_plan(plan, tokens) - aim
             if plan is bare or not room or over <= 0:
                 break
-            room = max(0, min(room, count_plan(bare, tokens)) - over)
+            room = max(0, min(room, report.token_count) - over)
             bare, report = fitter.fit(room, budget)
             plan = self._arrange(bare)
         if not self.options.same_count and count_plan(plan, tokens) > aim:

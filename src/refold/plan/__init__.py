@@ -1,1 +1,0 @@
-"""Where plans were made: `refold.planner` makes them now."""

@@ -113,27 +113,28 @@ def seal_plan(
 
 def _show(fold: Fold, shown: str, handle: str) -> Fold:
     """Let *fold* show a *handle* in the place of the one that is *shown*, if any is."""
-    texts, outcomes = dict(fold.texts), fold.outcomes
-    shows = [n for n, text in texts.items() if ends_in(text, shown)]
-    if not shows and (shown or not texts):
-        calls = dict(fold.calls)
-        for number, call in fold.calls.items():
-            if ends_in(call.spelled, shown):
-                spelled = put_handle(call.spelled, shown, handle)
-                given = spelled if isinstance(call.given, str) else json.loads(spelled)
-                calls[number] = call.given_as(given)
-        return replace(fold, calls=calls)
-    number = shows[0] if shows else min(texts)
-    texts[number] = put_handle(texts[number], shown, handle)
-    if len(outcomes) == 1 and number < len(outcomes[0]):
-        row = list(outcomes[0])
-        row[number] = replace(row[number], output_chars=len(texts[number]))
-        outcomes = (tuple(row),)
-    return replace(fold, texts=texts, outcomes=outcomes)
+    shows = [n for n, text in fold.texts.items() if ends_in(text, shown)]
+    if shows or (fold.texts and not shown):
+        number = shows[0] if shows else min(fold.texts)
+        text = put_handle(fold.texts[number], shown, handle)
+        rows = fold.outcomes
+        if len(rows) == 1 and number < len(rows[0]):
+            changed = replace(rows[0][number], output_chars=len(text))
+            rows = ((*rows[0][:number], changed, *rows[0][number + 1 :]),)
+        return replace(fold, texts={**fold.texts, number: text}, outcomes=rows)
+    calls = dict(fold.calls)
+    for number, call in fold.calls.items():
+        if ends_in(call.spelled, shown):
+            spelled = put_handle(call.spelled, shown, handle)
+            given = spelled if isinstance(call.given, str) else json.loads(spelled)
+            calls[number] = call.given_as(given)
+    return replace(fold, calls=calls)
 
 
 def _is_shorter(fold: Fold, tokens: CountedTexts) -> bool:
-    calls = [(fold.sources[0].calls[n].text, call.text) for n, call in fold.calls.items()]
-    saved = sum(source.chars for source in fold.sources) - sum(map(len, fold.texts_after))
-    saved += sum(len(before) - len(after) for before, after in calls)
-    return saved > 0 and tokens.fold(fold) < sum(map(tokens.message, fold.sources))
+    """Tell whether *fold* is shorter than its sources, in characters and in tokens."""
+    before, after = sum(source.chars for source in fold.sources), sum(map(len, fold.texts_after))
+    for number, call in fold.calls.items():
+        before += len(fold.sources[0].calls[number].text)
+        after += len(call.text)
+    return after < before and tokens.fold(fold) < sum(map(tokens.message, fold.sources))

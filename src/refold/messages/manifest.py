@@ -79,25 +79,23 @@ def read_said(wire: Mapping[str, Any], message: Message | None = None, index: in
 
     Raises `MessageError` for data that contains itself.
     """
-    if message is None:
-        try:
-            if not is_shallow(wire):
-                digest(wire)  # no other reader would come to its end
-        except ValueError as error:
-            problem = "contains itself; a message must be plain data"
-            raise MessageError(problem, place_of(index)) from error
-        return _read(wire, None)
-    if message.said is None:
-        message.said = _read(wire, message)
-    said: Said = message.said
-    return said
+    if message is not None:
+        if message.said is None:
+            message.said = _read_said(wire, message)
+        known: Said = message.said
+        return known
+    try:
+        if not is_shallow(wire):
+            digest(wire)  # no other reader would come to its end
+    except ValueError as error:
+        problem = "contains itself; a message must be plain data"
+        raise MessageError(problem, place_of(index)) from error
+    return _read_said(wire, None)
 
 
-def _read(wire: Mapping[str, Any], message: Message | None) -> Said:
-    format_ = recognize([wire])
-    if message is not None and message.format == format_.name and not message.is_fixed:
-        read = message
-    else:
+def _read_said(wire: Mapping[str, Any], read: Message | None) -> Said:
+    format_ = recognize([wire])  # each by itself, however its conversation was read
+    if read is None or read.format != format_.name or read.is_fixed:
         try:
             read = format_.read(wire, "")
         except MessageError:  # no message of any shape: then all of it counts
@@ -115,8 +113,8 @@ def _read(wire: Mapping[str, Any], message: Message | None) -> Said:
     is_marked = any(map(has_tag, texts))
     if is_marked and not any(map(find_handles, texts)):
         said += ("id", str(wire.get(ID_KEY)))  # a tag without a handle may read like another one
-    may_be_stripped = read.role == "assistant" and isinstance(wire.get(format_.blocks), list)
     is_instruction = read.role in ("system", "developer")
+    may_be_stripped = read.role == "assistant" and isinstance(wire.get(format_.blocks), list)
     return Said(name("said", *said), is_instruction, is_marked, may_be_stripped)
 
 
@@ -159,18 +157,18 @@ class Trail:
     scope: str
     """The name of the conversation; empty without one."""
     keys: list[str] = field(default_factory=list[str])
-    counts: list[int] = field(default_factory=list[int])
-    """Messages up to here, without the system prompt in front."""
+    lead: int = 0
+    """How many messages of the system stand in front: they do not count."""
+    marked: list[int] = field(default_factory=list[int])
+    """Places that read like stand-ins."""
     asked: list[int] = field(default_factory=list[int])
-    """Places that may have a record."""
+    """Places that may have a record: these, and where thinking may have been left out."""
     stands: list[tuple[int, str]] = field(default_factory=list[tuple[int, str]])
     """Places of messages that stand for others, and their folds."""
     known: list[tuple[int, str]] = field(default_factory=list[tuple[int, str]])
     """Records of this view: the place where each ends, and its key."""
     looked: int = ALL
     """What whoever wrote these knew of the stand-ins that were there before."""
-    marked: list[int] = field(default_factory=list[int])
-    """Places that read like stand-ins."""
 
     @classmethod
     def named(cls, conversation: str | None) -> Trail:
@@ -183,12 +181,12 @@ class Trail:
         return Trail(
             self.scope,
             self.keys[:size],
-            self.counts[:size],
+            min(self.lead, size),
+            self.marked[: bisect_left(self.marked, size)],
             self.asked[: bisect_left(self.asked, size)],
             self.stands[: bisect_left(self.stands, (size,))],
             self.known[: bisect_left(self.known, (size,))],
             self.looked,
-            self.marked[: bisect_left(self.marked, size)],
         )
 
     def since(self, first: int) -> list[tuple[int, str]]:
@@ -199,15 +197,15 @@ class Trail:
         """Go on with the next message, and the fold that it stands for."""
         place = len(self.keys)
         key = self.keys[-1] if place else name("scope", self.scope)
-        count = self.counts[-1] if place else 0
-        if count or not said.is_instruction or said.is_marked:
-            count, key = count + 1, name("view", key, said.key)
+        if self.lead == place and said.is_instruction and not said.is_marked:
+            self.lead += 1
+        else:
+            key = name("view", key, said.key)
             if said.is_marked:
                 self.marked.append(place)
             if said.is_marked or (said.may_be_stripped and (self.scope or self.marked)):
                 self.asked.append(place)
         self.keys.append(key)
-        self.counts.append(count)
         if fold:
             self.stands.append((place, fold))
 
@@ -222,13 +220,12 @@ class Trail:
         top = next((key for key in reversed(asked) if key in there), "")
         if not top:
             return []
-        place_at = dict(zip(reversed(self.counts), range(len(self.keys))[::-1], strict=True))
-        stands, known, lost = dict(self.stands), list[tuple[int, str]](), list[str]()
         self.looked = ALL
+        stands, known, lost = dict(self.stands), list[tuple[int, str]](), list[str]()
         for key, record in _records(top, there, get):
             try:
-                at = {place_at[count]: fold for count, fold in record["at"]}
-                known.append((place_at[record["count"]], key.removeprefix(_VIEW)))
+                at = {self._place_at(count): fold for count, fold in record["at"]}
+                known.append((self._place_at(record["count"]), key.removeprefix(_VIEW)))
                 self.looked = min(self.looked, record["looked"])
                 stands |= at
             except (KeyError, TypeError, ValueError):  # gone, damaged, or not of this version
@@ -236,6 +233,10 @@ class Trail:
                 break
         self.known, self.stands = known[::-1], sorted(stands.items())
         return lost
+
+    def _place_at(self, count: int) -> int:
+        """Return the place of a message by its number after the system prompt, from 1 on."""
+        return range(self.lead, len(self.keys)).index(self.lead + count - 1)
 
     def look(self, get: Get | None, first: int = 0) -> None:
         """Read as `read` does what came from *first* on, and note how much was known of it."""
@@ -289,12 +290,11 @@ def write_view(trail: Trail, rows: Sequence[Shown]) -> tuple[dict[str, str], dic
     while new and new[-1][0] not in asked:
         new.pop()  # what shows nothing after the last mark is not looked for
     if new:
-        last = new[-1][0]
-        at = [(trail.counts[place], fold) for place, fold in new]
-        record = {"before": before, "count": trail.counts[last], "at": at, "looked": trail.looked}
-        text = spell(record)
-        records[_VIEW + trail.keys[last]] = _seal(trail.keys[last], text) + text
-        trail.known.append((last, trail.keys[last]))
+        at = [(place - trail.lead + 1, fold) for place, fold in new]
+        last, key = new[-1][0], trail.keys[new[-1][0]]
+        text = spell({"before": before, "count": at[-1][0], "at": at, "looked": trail.looked})
+        records[_VIEW + key] = _seal(key, text) + text
+        trail.known.append((last, key))
     return records, owners
 
 

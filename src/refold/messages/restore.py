@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Final, NamedTuple, TypeVar
+from typing import Final, NamedTuple
 
 from refold.errors import TooManyMessagesError
 from refold.messages.manifest import (
@@ -29,7 +29,6 @@ from refold.messages.wire import FOLD_PREFIX, Wire, clone_message, digest, spell
 from refold.notation.recognize import find_handles
 from refold.result import UncompressResult
 
-T = TypeVar("T")
 _ROOM: Final = 1_000
 """How many messages may always be restored, however small the fold."""
 _TIMES: Final = 100
@@ -81,14 +80,12 @@ class Leaves:
     folds: dict[str, Behind] = field(default_factory=dict[str, Behind])
     wires: dict[str, Wire] = field(default_factory=dict[str, Wire])
 
-    def find(self, keys: Mapping[T, Sequence[str]]) -> dict[T, str]:
-        """Return the fold that is kept under the first known key of each; look up all of them."""
-        wanted = {key for of_one in keys.values() for key in of_one}
-        known = self.source.get(wanted) if wanted else {}
-        known = {key: fold for key, fold in known.items() if isinstance(fold, str)}
-        folds = {one: next(filter(None, map(known.get, keys[one])), "") for one in keys}
-        self.fetch(filter(None, folds.values()))
-        return {one: fold for one, fold in folds.items() if fold}
+    def find(self, keys: Set[str]) -> dict[str, str]:
+        """Return the folds that are kept under these keys; look up what is behind them."""
+        known = self.source.get(keys) if keys else {}
+        folds = {key: fold for key, fold in known.items() if fold and isinstance(fold, str)}
+        self.fetch(folds.values())
+        return folds
 
     def fetch(self, folds: Iterable[str]) -> None:
         """Look up *folds* with all that is below them, and their originals, layer by layer."""
@@ -215,9 +212,11 @@ def _find_edited(
             keys[place] = [] if id_ is None else [stand_in_key(scope, id_, item.said)]
             if by_handle:
                 keys[place] += [handle_key(scope, handle) for handle in item.handles]
-    folds = leaves.find(keys)
+    kept = leaves.find({key for of_one in keys.values() for key in of_one})
+    found = {place: [kept[key] for key in of_one if key in kept] for place, of_one in keys.items()}
+    folds = {place: of_one[0] for place, of_one in found.items() if of_one}
     names = {fold: _names_behind(fold, leaves) for fold in dict.fromkeys(folds.values())}
-    there = {_name_of(item.wire) for item in items if folds and not item.said.is_marked}
+    there = _names_of(items) if folds else set()
     at: dict[int, str] = {}
     for place in sorted(folds, key=lambda place: (-len(names[folds[place]]), place)):
         fold = folds[place]
@@ -232,11 +231,16 @@ def _find_unknown(items: Sequence[_Item], scope: str, leaves: Leaves) -> tuple[i
     marked = [item for item in items if item.known == NOTHING and item.said.is_marked]
     shown = [(item.place, set(item.handles)) for item in marked]  # a digest may quote others
     leaves = replace(leaves, most=None, missing={})  # what a copy stands for does not count
-    handles = set[str]().union(*(its for _, its in shown if scope))
-    folds = leaves.find({handle: [handle_key(scope, handle)] for handle in handles})
-    there = {_name_of(item.wire) for item in items if folds and not item.said.is_marked}
-    copied = {h for h, fold in folds.items() if _is_copy(_names_behind(fold, leaves), there)}
+    keys = {handle_key(scope, h): h for _, its in shown for h in its} if scope else {}
+    folds = leaves.find(keys.keys())
+    there = _names_of(items) if folds else set()
+    copied = {keys[k] for k, fold in folds.items() if _is_copy(_names_behind(fold, leaves), there)}
     return tuple(sorted({place for place, its in shown if not its or not its <= copied}))
+
+
+def _names_of(items: Sequence[_Item]) -> set[str]:
+    """Return what identifies the messages that are no stand-ins."""
+    return {_name_of(item.wire) for item in items if not item.said.is_marked}
 
 
 def _name_of(wire: Wire) -> str:

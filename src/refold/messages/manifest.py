@@ -236,7 +236,10 @@ class Trail:
 
     def _place_at(self, count: int) -> int:
         """Return the place of a message by its number after the system prompt, from 1 on."""
-        return range(self.lead, len(self.keys)).index(self.lead + count - 1)
+        place = self.lead + count - 1
+        if not self.lead <= place < len(self.keys):
+            raise ValueError(count)
+        return place
 
     def look(self, get: Get | None, first: int = 0) -> None:
         """Read as `read` does what came from *first* on, and note how much was known of it."""

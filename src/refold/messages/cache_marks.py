@@ -29,21 +29,13 @@ def without_marks(messages: Sequence[Any]) -> list[Any]:
 def _without_marks(message: Any) -> Any:
     if not isinstance(message, dict):
         return message
-    content = message.get("content")
-    if not isinstance(content, list):
-        return _unmark(message)
-    unmarked = [_unmark(block) for block in content]
-    is_same = all(new is old for new, old in zip(unmarked, content, strict=True))
-    plain = _plain(content if is_same else unmarked)
-    return _unmark(message) if plain is content else {**_unmark(message), "content": plain}
-
-
-def _plain(content: list[Any]) -> Any:
-    """Return a single block of text as a string: only to carry a mark it has to be a block."""
-    match content:
-        case [{"type": "text", "text": str(text), **rest}] if not rest:
-            return text
-    return content
+    match message.get("content"):
+        case [{"type": "text", "text": str(text), **rest}] if rest.keys() <= {MARK}:
+            # Only to carry a mark, a text has to be a block.
+            return {**_unmark(message), "content": text}
+        case list(content) if has_marks({"content": content}):
+            return {**_unmark(message), "content": [_unmark(block) for block in content]}
+    return _unmark(message)
 
 
 def _unmark(block: Any) -> Any:
@@ -54,17 +46,14 @@ def _unmark(block: Any) -> Any:
 
 def with_marks(message: Wire, marked: Wire) -> dict[str, Any]:
     """Return *message* with the marks that *marked*, another form of it, has at the same places."""
+    fresh = dict(message)
     content, theirs = message.get("content"), marked.get("content")
-    own = {MARK: marked[MARK]} if MARK in marked else {}
-    if isinstance(content, str) and isinstance(theirs, list):
-        content = [{"type": "text", "text": content}]
-        message = {**message, "content": content}
-    if not isinstance(content, list) or not isinstance(theirs, list):
-        return {**message, **own}
-    if len(content) != len(theirs):
-        return {**message, **own}
-    blocks = [
-        {**block, MARK: other[MARK]} if isinstance(other, dict) and MARK in other else block
-        for block, other in zip(content, theirs, strict=True)
-    ]
-    return {**message, "content": blocks, **own}
+    if isinstance(theirs, list):
+        if isinstance(content, str):
+            content = fresh["content"] = [{"type": "text", "text": content}]
+        if isinstance(content, list) and len(content) == len(theirs):
+            fresh["content"] = [
+                {**block, MARK: other[MARK]} if isinstance(other, dict) and MARK in other else block
+                for block, other in zip(content, theirs, strict=True)
+            ]
+    return fresh | ({MARK: marked[MARK]} if MARK in marked else {})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import islice
 from typing import Any, Final, Self
 
@@ -29,22 +29,18 @@ class Style:
     newline: str = "\n"
     ascii_only: bool = True
 
-    def dump(self, value: object) -> str:
+    def dump(self, value: object, *, ascii_only: bool = False) -> str:
         """Spell *value*; what UTF-8 cannot hold (half a surrogate pair) is escaped anyway."""
-        text = self._dump(value, ascii_only=self.ascii_only)
-        try:
-            text.encode()
-        except UnicodeEncodeError:
-            return self._dump(value, ascii_only=True)
-        return text
-
-    def _dump(self, value: object, *, ascii_only: bool) -> str:
         text = json.dumps(
             value,
-            ensure_ascii=ascii_only,
+            ensure_ascii=self.ascii_only or ascii_only,
             indent=self.indent,
             separators=(self.item_separator, self.key_separator),
         )
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            return self.dump(value, ascii_only=True)
         return text if self.indent is None else text.replace("\n", self.newline)
 
     def to_wire(self) -> dict[str, Any]:
@@ -54,20 +50,10 @@ class Style:
     @classmethod
     def from_wire(cls, wire: object) -> Self:
         """Read it back; what is missing or strange takes its default."""
-        if not isinstance(wire, Mapping):
-            return cls()
-        kinds = {
-            "item_separator": str,
-            "key_separator": str,
-            "indent": str,
-            "newline": str,
-            "ascii_only": bool,
-        }
-        return cls(**{name: wire[name] for name, kind in kinds.items() if _is(wire, name, kind)})
-
-
-def _is(wire: Mapping[str, Any], name: str, kind: type) -> bool:
-    return isinstance(wire.get(name), kind)
+        held = wire if isinstance(wire, Mapping) else {}
+        texts = ("item_separator", "key_separator", "indent", "newline")
+        kinds = {**dict.fromkeys(texts, str), "ascii_only": bool}
+        return cls(**{n: held[n] for n, kind in kinds.items() if isinstance(held.get(n), kind)})
 
 
 def says(raw: str, wire: object) -> bool:
@@ -96,18 +82,9 @@ def _candidates(raws: Iterable[str], ascii_only: bool) -> list[Style]:
     for raw in raws:
         first, last = _FIRST_INDENT.search(raw), _LAST_INDENT.search(raw)
         if first and last:
-            base = last[1]
-            indent = first[2][len(base) :] if first[2].startswith(base) else first[2]
-            return [
-                Style(
-                    item_separator=",",
-                    key_separator=key_separator,
-                    indent=indent,
-                    newline=first[1] + base,
-                    ascii_only=ascii_only,
-                )
-                for key_separator in (": ", ":", " : ")
-            ]
+            newline, indent = first[1] + last[1], first[2].removeprefix(last[1])
+            style = Style(item_separator=",", indent=indent, newline=newline, ascii_only=ascii_only)
+            return [replace(style, key_separator=key) for key in (": ", ":", " : ")]
     return [
         Style(item_separator=item, key_separator=key, ascii_only=ascii_only)
         for item, key in _SEPARATORS

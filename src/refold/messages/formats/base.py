@@ -174,8 +174,8 @@ def is_note(text: str) -> bool:
 
     We do, too, where a digest has to begin a conversation.
     """
-    is_told = _NOTE.match(text) is not None and _COMMAND_ARGUMENTS.search(text) is None
-    return is_told or is_digest(text)
+    is_command = _NOTE.match(text) is not None and _COMMAND_ARGUMENTS.search(text) is None
+    return is_command or is_digest(text)
 
 
 def is_tagged(message: Message) -> bool:
@@ -201,6 +201,14 @@ def add_media(
     """Add what a line of text may take the place of; it counts as so many *pictures*."""
     reading.images += pictures
     reading.media.append(Media(kind, path, block))
+
+
+def media_kind(said: object) -> MediaKind:
+    """Tell what a piece of media is by its MIME type, or by a kind such as `image-url`."""
+    match str(said or "").partition("/")[0].removesuffix("-url"):
+        case "image" | "audio" | "video" as kind:
+            return kind
+    return "file"
 
 
 def advise(value: object) -> str:

@@ -18,14 +18,25 @@ from refold.messages.message import Call, MediaKind, Message, Part, ToolResult
 from refold.messages.wire import CLASS_KEY, Path, spell, spot
 
 Block = Mapping[str, Any]
-BlockReader = Callable[[Message, Block, Path, str], None]
 
+TEXT_TYPES: Final = frozenset({"text", "input_text", "output_text"})
+_THOUGHTS: Final = {"thinking": "thinking", "redacted_thinking": "data"}
+"""Blocks of what a model thought, and the field that costs tokens: signatures do not."""
 _PAGE_BYTES: Final = 50_000
 """About a page of a document: it costs as much as a picture."""
-_DATA_CHARS: Final = 2_000
-"""A run of so many characters without a blank is data rather than text."""
 _TALK_BYTES: Final = 2_000_000
 """About two minutes of a recording: they cost as much as a picture."""
+_MEDIA: Final[Mapping[str, tuple[MediaKind, str, int]]] = {
+    "image": ("image", "", 0),
+    "image_url": ("image", "", 0),
+    "input_image": ("image", "", 0),
+    "input_audio": ("audio", "input_audio", _TALK_BYTES),
+    "file": ("file", "file", _PAGE_BYTES),
+    "input_file": ("file", "file", _PAGE_BYTES),
+}
+"""What such a block is, where its data are, and how many bytes of them count as a picture."""
+_DATA_CHARS: Final = 2_000
+"""A run of so many characters without a blank is data rather than text."""
 
 
 def read_content(
@@ -59,8 +70,16 @@ def read_block(
         raise MessageError(f"must be a string, got {kind!r}", spot(place, (*path, "type")))
     if kind is None or kind in TEXT_TYPES:
         add_text(reading, block.get("text"), (*path, "text"), place, result=result)
-    elif kind in BLOCK_READERS:
-        BLOCK_READERS[kind](reading, block, path, place)
+    elif kind in _READERS:
+        _READERS[kind](reading, block, path, place)
+    elif kind in _MEDIA:
+        media, key, bytes_each = _MEDIA[kind]
+        pictures = _pictures(block.get(key, block), bytes_each) if bytes_each else 1
+        add_media(reading, media, path, block, pictures)
+    elif kind in _THOUGHTS:
+        reading.thinking.append(dump(block.get(_THOUGHTS[kind]) or ""))
+    elif kind == "refusal":
+        reading.opaque.append(dump(block.get("refusal") or ""))
     elif kind.endswith("_tool_result"):
         read_server_result(reading, block, path)
     elif "thinking" in kind or "reasoning" in kind:
@@ -76,17 +95,11 @@ def dump(value: object) -> str:
 
 def read_tool_result(reading: Message, block: Block, path: Path, place: str) -> None:
     """Read a tool's answer; every text in it belongs to the call it answers."""
-    call = block.get("tool_use_id")
-    if not isinstance(call, str) or not call:
-        raise MessageError(
-            f"a tool result needs the id of its call, got {call!r}",
-            spot(place, (*path, "tool_use_id")),
-        )
-    known = len(reading.parts)
-    result = ToolResult(call, block, path)
-    read_content(reading, block.get("content"), (*path, "content"), place, result=result)
+    result = ToolResult(check_call_id(block, "tool_use_id", path, place), block, path)
+    known, path = len(reading.parts), (*path, "content")
+    read_content(reading, block.get("content"), path, place, result=result)
     if len(reading.parts) == known:
-        add_answer(reading, (*path, "content"), result)
+        add_answer(reading, path, result)
 
 
 def read_sdk_call(reading: Message, block: Block, path: Path, place: str) -> None:
@@ -136,43 +149,10 @@ def read_server_result(reading: Message, block: Block, path: Path) -> None:
 
 
 def read_tool_use(reading: Message, block: Block, path: Path, place: str) -> None:
-    """Read a tool call: its name and arguments cost tokens and are never touched."""
-    call = block.get("id")
-    if not isinstance(call, str) or not call:
-        raise MessageError(f"a tool call needs an id, got {call!r}", spot(place, (*path, "id")))
-    is_own = block.get("type") == "tool_use"  # a call of the provider's own stays as it is
-    where = (*path, "input") if is_own else None
-    reading.calls.append(Call(call, str(block.get("name", "")), block.get("input"), where))
-
-
-def read_unchanged(key: str, *, is_thinking: bool = False) -> BlockReader:
-    """Make a reader for a text that is counted and stays: a refusal, or what a model thought."""
-
-    def read(reading: Message, block: Block, path: Path, place: str) -> None:
-        del path, place
-        texts = reading.thinking if is_thinking else reading.opaque
-        texts.append(dump(block.get(key) or ""))
-
-    return read
-
-
-def read_image(reading: Message, block: Block, path: Path, place: str) -> None:
-    """Read a picture."""
-    del place
-    add_media(reading, "image", path, block)
-
-
-def read_data(key: str, kind: MediaKind, bytes_each: int) -> BlockReader:
-    """Make a reader for what is neither text nor picture.
-
-    It counts as one picture for every *bytes_each* begun, and as one if only its address is given.
-    """
-
-    def read(reading: Message, block: Block, path: Path, place: str) -> None:
-        del place
-        add_media(reading, kind, path, block, _pictures(block.get(key, block), bytes_each))
-
-    return read
+    """Read a tool call; one of the provider's own stays as it is."""
+    id_, name = check_call_id(block, "id", path, place), str(block.get("name", ""))
+    where = (*path, "input") if block.get("type") == "tool_use" else None
+    reading.calls.append(Call(id_, name, block.get("input"), where))
 
 
 def count_unknown(reading: Message, block: Block, texts: list[str]) -> None:
@@ -196,9 +176,9 @@ def count_unknown(reading: Message, block: Block, texts: list[str]) -> None:
 
 
 def _pictures(holder: object, bytes_each: int) -> int:
-    data = None
-    if isinstance(holder, Mapping):
-        data = holder.get("data") or holder.get("file_data")
+    """Return as how many pictures the data in *holder* count; as one if it has only an address."""
+    held = holder if isinstance(holder, Mapping) else {}
+    data = held.get("data") or held.get("file_data")
     size = len(data) * 3 // 4 if isinstance(data, str) else 0  # it is base64
     return max(1, -(-size // bytes_each))
 
@@ -219,26 +199,15 @@ def read_document(reading: Message, block: Block, path: Path, place: str) -> Non
             reading.opaque.append(dump(content))
 
 
-TEXT_TYPES: Final = frozenset({"text", "input_text", "output_text"})
-
-BLOCK_READERS: Final[Mapping[str, BlockReader]] = {
+_READERS: Final[Mapping[str, Callable[[Message, Block, Path, str], None]]] = {
     "tool_use": read_tool_use,
     "server_tool_use": read_tool_use,
     "mcp_tool_use": read_tool_use,
     "tool_result": read_tool_result,
+    "mcp_tool_result": read_tool_result,
     "tool-call": read_sdk_call,
     "tool-result": read_sdk_result,
-    "mcp_tool_result": read_tool_result,
-    "thinking": read_unchanged("thinking", is_thinking=True),
-    "redacted_thinking": read_unchanged("data", is_thinking=True),
-    "refusal": read_unchanged("refusal"),
     "document": read_document,
     "search_result": read_document,
-    "image": read_image,
-    "image_url": read_image,
-    "input_image": read_image,
-    "input_audio": read_data("input_audio", "audio", _TALK_BYTES),
-    "file": read_data("file", "file", _PAGE_BYTES),
-    "input_file": read_data("input_file", "file", _PAGE_BYTES),
 }
-"""How each known block is read. A type that is not here is counted and travels untouched."""
+"""How other known blocks are read. A type that is nowhere here is counted and travels untouched."""

@@ -17,10 +17,11 @@ from refold.messages.formats.base import (
     is_mapping,
     keys_of,
     kind_of,
+    media_kind,
     write_untyped_text,
 )
 from refold.messages.formats.content import add_answer, add_fields, count_unknown
-from refold.messages.message import Call, MediaKind, Message, ToolResult
+from refold.messages.message import Call, Message, ToolResult
 from refold.messages.wire import CLASS_KEY, Path
 
 _ROLES: Final = {"model": "assistant", "function": "user"}
@@ -46,21 +47,16 @@ def _find(part: Mapping[str, Any], field: str) -> tuple[str, Any]:
     return "", None
 
 
-class _Unnamed:
-    """Names calls and answers without ids by their tool and their number in the content.
+def _id_of(body: Mapping[str, Any], seen: Counter[str]) -> str:
+    """Return the id of a call or answer, or its tool and how often that was *seen* before.
 
     Gemini wants the answers to the calls of one content in the next one, so that is enough.
     """
-
-    def __init__(self) -> None:
-        self._seen: Counter[str] = Counter()
-
-    def id_of(self, body: Mapping[str, Any]) -> str:
-        id_, name = body.get("id"), str(body.get("name", ""))
-        if isinstance(id_, str) and id_:
-            return id_
-        self._seen[name] += 1
-        return f"{name}:{self._seen[name]}"
+    id_, name = body.get("id"), str(body.get("name", ""))
+    if isinstance(id_, str) and id_:
+        return id_
+    seen[name] += 1
+    return f"{name}:{seen[name]}"
 
 
 def _read(content: Mapping[str, Any], place: str) -> Message:
@@ -73,7 +69,7 @@ def _read(content: Mapping[str, Any], place: str) -> Message:
         raise MessageError(f"{problem}; {ONE_SHAPE}", place)
     if not isinstance(parts, list | None):
         raise MessageError(f"must be a list of parts, got {kind_of(parts)}", f"{place}.parts")
-    unnamed = _Unnamed()
+    unnamed: Counter[str] = Counter()
     for number, part in enumerate(parts or ()):
         path = ("parts", number)
         check_mapping(part, "a part", path, place)
@@ -82,43 +78,36 @@ def _read(content: Mapping[str, Any], place: str) -> Message:
 
 
 def _read_part(
-    reading: Message, part: Mapping[str, Any], path: Path, place: str, unnamed: _Unnamed
+    reading: Message, part: Mapping[str, Any], path: Path, place: str, unnamed: Counter[str]
 ) -> None:
     name, response = _find(part, "response")
     key, call = _find(part, "call")
+    media = _find(part, "data")[1] or _find(part, "file")[1]
+    text = part.get("text")
+    is_signed = _find(part, "signature")[1] is not None  # for this very part, so that must stay
     if is_mapping(response):
         tool = str(response.get("name") or "")
-        result = ToolResult(unnamed.id_of(response), response, (*path, name), tool)
+        result = ToolResult(_id_of(response, unnamed), response, (*path, name), tool)
         _read_response(reading, response, result)
     elif is_mapping(call):
         name, given = str(call.get("name", "")), call.get("args") or {}
-        is_signed = _find(part, "signature")[1] is not None
         where = None if is_signed or not given else (*path, key, "args")
-        reading.calls.append(Call(unnamed.id_of(call), name, given, where))
+        reading.calls.append(Call(_id_of(call, unnamed), name, given, where))
     elif part.get("thought") is True:
-        count_unknown(reading, {"text": part.get("text") or ""}, reading.thinking)
-    elif part.get("text") is not None and _find(part, "signature")[1] is None:
-        add_text(reading, part["text"], (*path, "text"), place)
-    elif part.get("text") is not None:  # a signature is one for this very text
-        reading.opaque.append(str(part["text"]))
-    elif (media := _find(part, "data")[1] or _find(part, "file")[1]) is not None:
-        if _find(part, "signature")[1] is None:
-            add_media(reading, _media_kind(media), path, part)
-        else:
-            reading.images += 1
+        count_unknown(reading, {"text": text or ""}, reading.thinking)
+    elif text is not None and not is_signed:
+        add_text(reading, text, (*path, "text"), place)
+    elif text is not None:
+        reading.opaque.append(str(text))
+    elif media is not None and not is_signed:
+        held = media if is_mapping(media) else {}
+        kind = media_kind(held.get("mimeType") or held.get("mime_type"))
+        add_media(reading, kind, path, part)
+    elif media is not None:
+        reading.images += 1
     else:
-        signature = _SPELLINGS["signature"]
-        said = {key: value for key, value in part.items() if key not in signature}
+        said = {key: value for key, value in part.items() if key not in _SPELLINGS["signature"]}
         count_unknown(reading, said, reading.opaque)
-
-
-def _media_kind(media: object) -> MediaKind:
-    """Tell what the data of a part are, by their MIME type."""
-    told = (media.get("mimeType") or media.get("mime_type")) if is_mapping(media) else None
-    match str(told or "").partition("/")[0]:
-        case "image" | "audio" | "video" as kind:
-            return kind
-    return "file"
 
 
 def _read_response(reading: Message, response: Mapping[str, Any], result: ToolResult) -> None:

@@ -95,7 +95,7 @@ class Objects:
 
     def revive(self, wires: Sequence[Any]) -> list[Any]:
         """Return messages that were kept as data as the objects that they were."""
-        return [revive(wire) if holds_class(wire) else wire for wire in wires]
+        return [revive(wire) for wire in wires]
 
     def _write_one(self, wire: Any, times: Counter[str]) -> Any:
         name = digest(wire)
@@ -104,20 +104,6 @@ class Objects:
             return revive(wire)
         times[name] += 1
         return same[min(times[name], len(same)) - 1]
-
-
-def holds_class(value: object) -> bool:
-    """Tell whether data notes a class anywhere."""
-    todo = [value]
-    while todo:
-        item = todo.pop()
-        if isinstance(item, Mapping):
-            if CLASS_KEY in item:
-                return True
-            todo += item.values()
-        elif isinstance(item, list):
-            todo += item
-    return False
 
 
 def _may_hold_objects(message: object) -> bool:

@@ -32,7 +32,7 @@ _RESULTS: Final = frozenset(
     "apply_patch_call_output computer_call_output tool_search_output program_output".split()
 )
 _PAIRED: Final = ("function_call", "custom_tool_call")
-_APPROVALS: Final = frozenset({"mcp_approval_request", "mcp_approval_response"})
+"""How the types begin of calls and answers that must say what they belong to."""
 _SAID: Final = tuple("action operation name arguments code queries output outputs results".split())
 """What a call of the provider's own may say, and what came of it: both are read by the model."""
 _ENDINGS: Final = ("_call", "_call_output")
@@ -43,14 +43,16 @@ _FIXED: Final[Mapping[str, str]] = {
     "mcp_list_tools": "developer",
 }
 """Items that stay where they are whatever the budget, and whose they count as."""
-_SILENT: Final = frozenset({"item_reference", "compaction_trigger", "configuration_update"})
-"""Items that say nothing to a model; like all that we do not know, they travel along."""
+_ALONE: Final = frozenset(
+    {"reasoning", "item_reference", "compaction_trigger", "configuration_update"}
+).union(_CALLS, _RESULTS, _FIXED)
+"""Items that no other shape knows, besides those that end as above."""
 _BLOCKS: Final = frozenset({"input_text", "output_text", "input_image", "input_file"})
 """Blocks of messages that no other shape has."""
 _INSTRUCTIONS: Final = "# AGENTS.md instructions"
 """With these words the instructions of a project begin, which Codex tells as if by the user."""
 _NEVER_ON_ITEMS: Final = ("tool_calls", "function_call", "tool_call_id", "parts", "blocks")
-"""What messages of other shapes have: here, calls and answers are items of their own."""
+"""What messages of other shapes have: here, calls and answers are items by themselves."""
 _SPEAKING: Final = frozenset({"content", "call_id", *_NEVER_ON_ITEMS})
 """What has one of these has a role or a type, unlike the head of an old session file."""
 _NEVER_SAID: Final = frozenset({"id", "call_id", "status", "type"})
@@ -60,21 +62,12 @@ def _is_item(record: Item) -> bool:
     """Tell whether *record* is an item; a message may leave its `type` out, and mostly does."""
     if "type" not in record:
         return "role" in record
-    kind = str(record["type"])
-    return kind in ("message", "reasoning") or _is_alone(kind)
+    return record["type"] == "message" or _is_alone(str(record["type"]))
 
 
 def _is_alone(kind: str) -> bool:
     """Tell whether *kind* is that of an item which no other shape knows."""
-    return (
-        kind in _CALLS
-        or kind in _RESULTS
-        or kind in _FIXED
-        or kind in _SILENT
-        or kind == "reasoning"
-        or kind.endswith(_ENDINGS)
-        or kind.startswith("mcp_")
-    )
+    return kind in _ALONE or kind.endswith(_ENDINGS) or kind.startswith("mcp_")
 
 
 def _matches(item: Item) -> bool:
@@ -87,66 +80,51 @@ def _matches(item: Item) -> bool:
 def _read_item(item: Item, path: Path, place: str) -> Message:
     """Read an item that stands at *path* of what the caller gave."""
     kind = str(item.get("type", "message"))
-    _check_call_id(item, kind, path, place)
-    if kind in _CALLS:
-        return _read_call(item, kind, path)
-    if kind in _RESULTS:
-        return _read_result(item, kind, path, place)
-    if kind in _APPROVALS:
-        return _read_approval(item, kind, path)
-    if kind in _FIXED:
-        reading = Message(role=_FIXED[kind])
-        reading.is_fixed = True
-        count_unknown(reading, _said_in(item), reading.opaque)
-        return reading
-    if kind == "reasoning":
-        reading = Message(role="assistant")
-        reading.thinking += [dump(item[name]) for name in ("summary", "content") if item.get(name)]
-        reading.binds_next = True
-        return reading
-    if kind != "message" and "role" not in item:
-        return _read_other(item, kind, path)
-    reading = Message(role=check_role(item.get("role"), item, place))
-    alien = next((name for name in _NEVER_ON_ITEMS if item.get(name)), None)
-    if alien is not None:
-        problem = f'has "{alien}", and others here are items of the Responses API, which has none'
-        raise MessageError(f"{problem}; {ONE_SHAPE}", place)
-    read_content(reading, item.get("content"), (*path, "content"), place)
-    return reading
-
-
-def _said_in(item: Item) -> Item:
-    return {name: value for name, value in item.items() if name not in _NEVER_SAID}
-
-
-def _call_id(item: Item) -> str:
-    return str(item.get("call_id") or item.get("id") or "")
-
-
-def _check_call_id(item: Item, kind: str, path: Path, place: str) -> None:
-    """Refuse a tool call or an answer that cannot be paired with the other."""
-    if kind.startswith(_PAIRED) and not isinstance(item.get("call_id"), str):
-        problem = f"a call and its result need an id, got {item.get('call_id')!r}"
+    call_id = item.get("call_id")
+    if kind.startswith(_PAIRED) and not isinstance(call_id, str):
+        problem = f"a call and its result need an id, got {call_id!r}"
         raise MessageError(problem, spot(place, (*path, "call_id")))
-
-
-def _read_call(item: Item, kind: str, path: Path) -> Message:
-    given = next((name for name in _GIVEN if item.get(name) is not None), None)
-    where = (*path, given) if given and kind == "function_call" else None
-    reading = Message(role="assistant")
-    name = str(item.get("name", kind))
-    reading.calls.append(Call(_call_id(item), name, item[given] if given else "", where))
-    return reading
-
-
-def _read_result(item: Item, kind: str, path: Path, place: str) -> Message:
-    """Read a tool's answer; its texts may be replaced, what else there is stays."""
-    reading = Message(role="tool")
-    name = "result" if kind == "program_output" else "output"
-    result = ToolResult(_call_id(item), item, path)
-    _read_output(reading, item.get(name), (*path, name), place, result)
-    if kind == "tool_search_output":
-        reading.opaque.append(dump(item.get("tools") or ""))
+    id_ = str(call_id or item.get("id") or "")
+    if kind in _CALLS:
+        reading = Message(role="assistant")
+        given = next((name for name in _GIVEN if item.get(name) is not None), "")
+        where = (*path, given) if given and kind == "function_call" else None
+        name = str(item.get("name", kind))
+        reading.calls.append(Call(id_, name, item[given] if given else "", where))
+    elif kind in _RESULTS:
+        reading = Message(role="tool")
+        name = "result" if kind == "program_output" else "output"
+        result = ToolResult(id_, item, path)
+        _read_output(reading, item.get(name), (*path, name), place, result)
+        if kind == "tool_search_output":
+            reading.opaque.append(dump(item.get("tools") or ""))
+    elif kind == "mcp_approval_request":  # may a tool be called? it stays or goes with the answer
+        reading = Message(role="assistant")
+        name, arguments = str(item.get("name", kind)), item.get("arguments", "")
+        reading.calls.append(Call(str(item.get("id") or ""), name, arguments))
+    elif kind == "mcp_approval_response":
+        reading = Message(role="tool")
+        reading.opaque.append(dump(item.get("reason") or ""))
+        result = ToolResult(str(item.get("approval_request_id") or ""), item, path)
+        add_answer(reading, (*path, "reason"), result)
+    elif kind in _FIXED:
+        reading = Message(role=_FIXED[kind], is_fixed=True)
+        said = {name: value for name, value in item.items() if name not in _NEVER_SAID}
+        count_unknown(reading, said, reading.opaque)
+    elif kind == "reasoning":
+        reading = Message(role="assistant", binds_next=True)
+        reading.thinking += [dump(item[name]) for name in ("summary", "content") if item.get(name)]
+    elif kind == "message" or "role" in item:
+        reading = Message(role=check_role(item.get("role"), item, place))
+        alien = next((name for name in _NEVER_ON_ITEMS if item.get(name)), None)
+        if alien is not None:
+            problem = f'has "{alien}", and others here are items of the Responses API'
+            raise MessageError(f"{problem}, which has none; {ONE_SHAPE}", place)
+        read_content(reading, item.get("content"), (*path, "content"), place)
+    elif not kind.endswith(_ENDINGS):  # it says nothing to a model, as far as we know
+        reading = Message(role=kind, is_turn=False)
+    else:
+        reading = _read_other(item, kind, path)
     return reading
 
 
@@ -171,38 +149,21 @@ def _read_output(
         add_answer(reading, path, result)
 
 
-def _read_approval(item: Item, kind: str, path: Path) -> Message:
-    """Read a question whether a tool may be called, or its answer: both stay or go together."""
-    if kind == "mcp_approval_request":
-        reading = Message(role="assistant")
-        name, given = str(item.get("name", kind)), item.get("arguments", "")
-        reading.calls.append(Call(str(item.get("id") or ""), name, given))
-        return reading
-    reading = Message(role="tool")
-    reading.opaque.append(dump(item.get("reason") or ""))
-    result = ToolResult(str(item.get("approval_request_id") or ""), item, path)
-    add_answer(reading, (*path, "reason"), result)
-    return reading
-
-
 def _read_other(item: Item, kind: str, path: Path) -> Message:
-    """Read an item of a kind that we do not know: a call of the provider's own is counted.
+    """Read a call of the provider's own, or what came of it: it is counted, and stays.
 
     One with a `call_id` is answered by another item, and neither goes without the other.
     """
-    if not kind.endswith(_ENDINGS):
-        return Message(role=kind, is_turn=False)
     is_call = kind.endswith("_call")
     reading = Message(role="assistant" if is_call else "tool")
     reading.opaque += [dump(item[name]) for name in _SAID if item.get(name)]
     if kind == "image_generation_call" and item.get("result"):
         reading.images += 1
     call_id = item.get("call_id")
-    if isinstance(call_id, str):
-        if is_call:
-            reading.calls.append(Call(call_id, kind))
-        else:
-            add_answer(reading, (*path, "output"), ToolResult(call_id, item, path))
+    if isinstance(call_id, str) and is_call:
+        reading.calls.append(Call(call_id, kind))
+    elif isinstance(call_id, str):
+        add_answer(reading, (*path, "output"), ToolResult(call_id, item, path))
     return reading
 
 

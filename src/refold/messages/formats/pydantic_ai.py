@@ -11,9 +11,10 @@ from refold.messages.formats.base import (
     add_text,
     check_list_of,
     is_mapping,
+    media_kind,
 )
 from refold.messages.formats.content import add_answer, add_fields, count_unknown, dump
-from refold.messages.message import Call, MediaKind, Message, Part, ToolResult
+from refold.messages.message import Call, Message, Part, ToolResult
 from refold.messages.wire import CLASS_KEY, Path
 
 _MODULE: Final = "pydantic_ai.messages"
@@ -83,16 +84,8 @@ def _read_prompt(reading: Message, item: object, path: Path, place: str) -> None
     elif not is_mapping(item):
         reading.images += 1
     elif item.get("kind") != "cache-point":
-        add_media(reading, _media_kind(item), path, item)
-
-
-def _media_kind(item: Mapping[str, Any]) -> MediaKind:
-    """Tell what a piece of media is: an address says it by its kind, data by their type."""
-    told = str(item.get("media_type") or item.get("kind") or "")
-    match told.partition("/")[0].removesuffix("-url"):
-        case "image" | "audio" | "video" as kind:
-            return kind
-    return "file"
+        kind = media_kind(item.get("media_type") or item.get("kind"))
+        add_media(reading, kind, path, item)
 
 
 def _read_return(reading: Message, content: object, path: Path, result: ToolResult) -> None:

@@ -154,7 +154,7 @@ class ObjectStore(RemoteStore):
 
     async def _known(self, keys: Sequence[bytes]) -> set[bytes]:
         known: set[bytes] = set()
-        for log, wanted in self._by_log(keys, lambda key: key):
+        for log, wanted in self._by_log(keys):
             async with log.lock:
                 await self._catch_up(log)
             known.update(key for key in wanted if key in log.known)
@@ -162,12 +162,13 @@ class ObjectStore(RemoteStore):
 
     async def _write(self, records: Sequence[tuple[bytes, bytes]], now: float) -> None:
         """Add one object to each conversation, unless it already has all records."""
-        for log, group in self._by_log(records, lambda record: record[0]):
+        values = dict(records)
+        for log, keys in self._by_log(values):
             async with log.lock:
                 if log.last < 0:
                     await self._catch_up(log)
                 while True:
-                    fresh = [Record(k, now, value) for k, value in group if k not in log.known]
+                    fresh = [Record(k, now, values[k]) for k in keys if k not in log.known]
                     if not fresh or await self._append(log, fresh):
                         break
 
@@ -183,7 +184,7 @@ class ObjectStore(RemoteStore):
     async def _read(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
         """Read the objects that have *keys*; look for new ones if some are not known."""
         values: dict[bytes, bytes] = {}
-        for log, wanted in self._by_log(keys, lambda key: key):
+        for log, wanted in self._by_log(keys):
             values |= await self._collect(log, wanted)
             missing = [key for key in wanted if key not in values]
             if missing:
@@ -272,14 +273,12 @@ class ObjectStore(RemoteStore):
                 return "the storage cannot be reached or refuses; check its address and free space"
         return ""
 
-    def _by_log(
-        self, items: Sequence[Any], key_of: Callable[[Any], bytes]
-    ) -> list[tuple[_Log, list[Any]]]:
-        """Group *items* by the conversation of their key."""
-        groups: dict[str, list[Any]] = {}
-        for item in items:
-            names, _ = scopes_of(decode_key(key_of(item)))
-            groups.setdefault(f"{_folder(names)}/{_LOG}".lstrip("/"), []).append(item)
+    def _by_log(self, keys: Iterable[bytes]) -> list[tuple[_Log, list[bytes]]]:
+        """Group *keys* by conversation."""
+        groups: dict[str, list[bytes]] = {}
+        for key in keys:
+            names, _ = scopes_of(decode_key(key))
+            groups.setdefault(f"{_folder(names)}/{_LOG}".lstrip("/"), []).append(key)
         return [(self._log(path), group) for path, group in groups.items()]
 
     def _log(self, path: str) -> _Log:

@@ -113,7 +113,7 @@ class ReportBuilder:
         after = load(view, format_name=self._options.format) if view else ()
         decisions = list(compare(self._messages, after, places))
         step = {"label": "sent", "budget": None, "fits": True, "note": "As it was sent last."}
-        return self._build([{**step, **self._tell_step(after, places, decisions)}], "sent")
+        return self._build([{**step, **self._describe_step(after, places, decisions)}], "sent")
 
     def _build(self, made: Sequence[dict[str, Any]], start: str) -> dict[str, Any]:
         encoding = encoding_for(self._options.model) if self._options.model else None
@@ -121,7 +121,7 @@ class ReportBuilder:
             "counted": f"counted with {encoding}" if encoding else "estimated",
             "profile": self._options.profile,
             "tokens": sum(self._tokens),
-            "messages": list(self._tell_messages()),
+            "messages": list(self._describe_messages()),
             "steps": made,
             "start": next((n for n, step in enumerate(made) if step["label"] == start), 0),
             "actions": ACTIONS,
@@ -129,7 +129,7 @@ class ReportBuilder:
             "prices": self._prices(),
         }
 
-    def _tell_messages(self) -> Iterator[dict[str, Any]]:
+    def _describe_messages(self) -> Iterator[dict[str, Any]]:
         names = name_tools(self._messages)
         for message, tokens in zip(self._turns, self._tokens, strict=True):
             tools = tools_of(message, names)
@@ -155,9 +155,9 @@ class ReportBuilder:
         after = load([wire for _, wire in pairs], format_name=options.format) if pairs else ()
         budget = options.token_budget
         step = {"label": label, "budget": budget, "fits": result.fits is not False}
-        return {**step, **self._tell_step(after, places, result.decisions)}
+        return {**step, **self._describe_step(after, places, result.decisions)}
 
-    def _tell_step(
+    def _describe_step(
         self,
         after: Sequence[Message],
         places: Sequence[range],

@@ -58,11 +58,13 @@ class MemoryStore:
     def __getstate__(self) -> dict[str, Any]:
         """Copy and pickle the originals without the lock."""
         with self._lock:
-            return {"_values": dict(self._values)}
+            state = {**self.__dict__, "_values": dict(self._values)}
+        del state["_lock"]
+        return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
         self._lock = threading.Lock()
-        self._values = state["_values"]
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         """Copy the store; both share the values, which never change or leave the store."""

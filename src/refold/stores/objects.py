@@ -258,20 +258,20 @@ class ObjectStore(RemoteStore):
     async def _count(self) -> int:
         return sum([len(page) async for page in self._pages("")])
 
-    def _is_transient(self, error: Exception) -> bool:
+    def _judge(self, error: Exception) -> tuple[str, bool]:
         """Treat generic errors, which have no known cause, as temporary."""
-        return isinstance(error, self._errors.GenericError)
-
-    def _advise(self, error: Exception) -> str:
         errors = self._errors
         match error:
             case errors.PermissionDeniedError() | errors.UnauthenticatedError() | PermissionError():
-                return "access is denied; check the credentials and their rights"
+                return "access is denied; check the credentials and their rights", False
             case errors.NotFoundError():
-                return "there is no such bucket; create it first"
+                return "there is no such bucket; create it first", False
             case errors.GenericError() | OSError():
-                return "the storage cannot be reached or refuses; check its address and free space"
-        return ""
+                advice = (
+                    "the storage cannot be reached or refuses; check its address and free space"
+                )
+                return advice, isinstance(error, errors.GenericError)
+        return "", False
 
     def _by_log(self, keys: Iterable[bytes]) -> list[tuple[_Log, list[bytes]]]:
         """Group *keys* by conversation."""

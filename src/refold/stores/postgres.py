@@ -150,26 +150,24 @@ class PostgresStore(RemoteStore):
         ((entries,),) = await self._ask("SELECT count(*) FROM refold_original")
         return int(entries)
 
-    def _is_transient(self, error: Exception) -> bool:
+    def _judge(self, error: Exception) -> tuple[str, bool]:
         """Treat a lost connection as a restart, and a read-only server as a failover."""
-        errors = self._psycopg.errors
-        if isinstance(error, errors.DiskFull | errors.OutOfMemory | errors.QueryCanceled):
-            return False
-        passing = (self._psycopg.OperationalError, errors.ReadOnlySqlTransaction)
-        return isinstance(error, passing)
-
-    def _advise(self, error: Exception) -> str:
         errors = self._psycopg.errors
         match error:
             case TimeoutError():
-                return "the server does not answer; check it, or give it more timeout_seconds"
+                advice = "the server does not answer; check it, or give it more timeout_seconds"
+                return advice, False
             case errors.DiskFull():
-                return "the disk of the server is full; free some space, then try again"
+                return "the disk of the server is full; free some space, then try again", False
             case errors.InsufficientPrivilege():
-                return "the user lacks rights; grant SELECT, INSERT, DELETE, and CREATE once"
+                return "the user lacks rights; grant SELECT, INSERT, DELETE, and CREATE once", False
             case self._psycopg.OperationalError():
-                return "the server cannot be reached or refuses; check its address and state"
-        return ""
+                is_away = not isinstance(error, errors.OutOfMemory | errors.QueryCanceled)
+                return (
+                    "the server cannot be reached or refuses; check its address and state",
+                    is_away,
+                )
+        return "", isinstance(error, errors.ReadOnlySqlTransaction)
 
     async def _ask(self, query: str, *values: Any) -> list[Any]:
         """Run one statement as a transaction of its own."""

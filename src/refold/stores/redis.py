@@ -151,26 +151,22 @@ class RedisStore(RemoteStore):
     async def _count(self) -> int:
         return sum([len(names) async for names in self._names("")])
 
-    def _is_transient(self, error: Exception) -> bool:
+    def _judge(self, error: Exception) -> tuple[str, bool]:
         """Treat lost connections as a restart, and a server that is no primary as a failover."""
-        if isinstance(error, self._errors.TimeoutError | self._errors.AuthenticationError):
-            return False  # it has waited long enough, or will never be let in
-        is_away = str(error).startswith(_AWAY)
-        return is_away or isinstance(error, self._errors.ConnectionError | OSError)
-
-    def _advise(self, error: Exception) -> str:
         match error:
             case self._errors.OutOfMemoryError():
-                return "the server has no memory left; raise its maxmemory, or remove something"
-            case self._errors.TimeoutError():
-                return "the server does not answer; check it, or give it more timeout_seconds"
+                advice = "the server has no memory left; raise its maxmemory, or remove something"
+                return advice, False
+            case self._errors.TimeoutError():  # it has already waited long enough
+                advice = "the server does not answer; check it, or give it more timeout_seconds"
+                return advice, False
             case self._errors.AuthenticationError() | self._errors.NoPermissionError():
-                return "the server refuses; check user, password and rights"
+                return "the server refuses; check user, password and rights", False
             case self._errors.ConnectionError() | OSError():
-                return "the server cannot be reached; check its address and state"
+                return "the server cannot be reached; check its address and state", True
         if str(error).startswith("MISCONF"):
-            return "the server cannot write to its disk; check its free space"
-        return ""
+            return "the server cannot write to its disk; check its free space", False
+        return "", str(error).startswith(_AWAY)
 
     async def _ask_each(self, keys: Sequence[bytes], command: str) -> dict[bytes, Any]:
         """Send a command for each key, many at a time; empty answers are left out."""

@@ -197,8 +197,8 @@ class RemoteStore(OpenStore):
             except Exception as error:
                 if isinstance(error, StoreError) and str(error).startswith("cannot "):
                     raise
-                if not self._is_transient(error) or time.monotonic() + pause > deadline:
-                    advice = self._advise(error)
+                advice, may_pass = self._judge(error)
+                if not may_pass or time.monotonic() + pause > deadline:
                     detail = f"{advice} ({describe(error)})" if advice else describe(error)
                     raise store_error(doing, self._name, detail) from error
             await asyncio.sleep(pause)
@@ -236,12 +236,11 @@ class RemoteStore(OpenStore):
         """Return how many records there are."""
 
     @abstractmethod
-    def _is_transient(self, error: Exception) -> bool:
-        """Return whether a retry may succeed, once the server is back."""
+    def _judge(self, error: Exception) -> tuple[str, bool]:
+        """Return advice on an error, and whether a retry may succeed once the server is back.
 
-    @abstractmethod
-    def _advise(self, error: Exception) -> str:
-        """Return advice on an error; empty if its own message says enough."""
+        Advice is empty where the message of the error says enough.
+        """
 
 
 class LoopThread:

@@ -9,7 +9,7 @@ import re
 import secrets
 import socket
 import sys
-from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any, Final
 
 from refold.api import compress
@@ -25,12 +25,12 @@ from refold.server.originals import (
     open_originals,
     read_counts,
 )
+from refold.shipped import read_shipped
 from refold.tools.retrieve import RetrieveTool
 from refold.tools.text_store import TextStore, shorten_result
 
 RETRIEVE: Final = "refold_retrieve"
 COMPRESS: Final = "refold_compress"
-STATS: Final = "refold_stats"
 
 _NAME_BYTES: Final = 16
 """Enough that a name cannot be guessed: any client that knows it may read the originals."""
@@ -41,31 +41,6 @@ _MOST_CHARS: Final = 400
 _MOST_SESSIONS: Final = 10
 """How many sessions are listed: the last ones that were compacted."""
 _URI: Final = "refold://session/"
-_TEXT: Final = {"type": "string"}
-_COUNT: Final = {"type": "integer"}
-_MESSAGES: Final = {"type": "array", "items": {"type": "object"}}
-_SAVED: Final = dict.fromkeys(("tokens_before", "tokens_after", "tokens_saved"), _COUNT)
-_COMPRESS: Final[Mapping[str, Any]] = {
-    "text": {**_TEXT, "description": "A long text; or give messages."},
-    "messages": {**_MESSAGES, "description": "A conversation as it is sent to a provider."},
-    "token_budget": {**_COUNT, "description": "What the result may take, in tokens."},
-}
-_SHORT_SCHEMA: Final = {
-    "type": "object",
-    "properties": {
-        "text": {**_TEXT, "description": "The text in fewer tokens, if a text was given."},
-        "messages": {**_MESSAGES, "description": "The folded messages, if messages were given."},
-        "conversation": {**_TEXT, "description": f"Their name, for {RETRIEVE}."},
-        **_SAVED,
-    },
-    "required": ["tokens_saved"],
-}
-_STATS_SCHEMA: Final = {
-    "type": "object",
-    "properties": {"originals": _COUNT, **_SAVED},
-    "required": ["originals", *_SAVED],
-    "additionalProperties": _COUNT,
-}
 _PROBLEM: Final = re.compile(rf"\[(?:{RETRIEVE}: |there is no |#[a-z]+ (?:may be|is known))")
 """How an answer begins that says why there is no text."""
 
@@ -81,43 +56,20 @@ class Tools:
         """Close the store."""
         self._store.close()
 
-    def describe(self) -> list[dict[str, Any]]:
-        """Return the name, the description and the JSON schema of every tool."""
-        retrieve = self._retriever().schema
-        schema = retrieve["input_schema"]
-        named = {**_TEXT, "description": f"The one that {COMPRESS} named, if it was that."}
-        properties = {**schema["properties"], "conversation": named}
-        read_only = {"read_only_hint": True, "open_world_hint": False}
-        return [
-            # Without a schema of its output: a client would show that instead of the text.
-            {
-                **retrieve,
-                "input_schema": {**schema, "properties": properties},
-                "annotations": read_only,
-            },
-            {
-                "name": COMPRESS,
-                "description": "Say a long text or conversation in fewer tokens; both are kept.",
-                "input_schema": {
-                    "type": "object",
-                    "properties": _COMPRESS,
-                    "additionalProperties": False,
-                },
-                "output_schema": _SHORT_SCHEMA,
-                "annotations": {
-                    "read_only_hint": False,
-                    "destructive_hint": False,
-                    "open_world_hint": False,
-                },
-            },
-            {
-                "name": STATS,
-                "description": "Tell how much was shortened so far, and what that saved.",
-                "input_schema": {"type": "object", "additionalProperties": False},
-                "output_schema": _STATS_SCHEMA,
-                "annotations": read_only,
-            },
-        ]
+    def describe(self) -> dict[str, dict[str, Any]]:
+        """Return the tools as `mcp_tools.json` has them, by name.
+
+        Retrieval is as it is elsewhere, and takes the name of a conversation. Its output has no
+        schema: a client would show the model that instead of the text.
+        """
+        tools = json.loads(read_shipped("refold.server", "mcp_tools.json"))
+        named = {tool["name"]: tool for tool in tools}
+        known = self._retriever().schema
+        schema = known["input_schema"]
+        added = named[RETRIEVE]["input_schema"]["properties"]
+        schema = {**schema, "properties": {**schema["properties"], **added}}
+        named[RETRIEVE] = {**named[RETRIEVE], **known, "input_schema": schema}
+        return named
 
     def call(self, name: str, arguments: Mapping[str, Any]) -> str | dict[str, Any]:
         """Answer a call of the tool *name*.
@@ -125,18 +77,19 @@ class Tools:
         Raises:
             RefoldError: there is no such tool, or the call fails.
         """
-        match name:
-            case "refold_retrieve":
-                return self.retrieve(arguments)
-            case "refold_compress":
-                _check_names(name, arguments, _COMPRESS)
-                return self.compress(**arguments)
-            case "refold_stats":
-                _check_names(name, arguments, ())
-                return self.stats()
         if name == _TOO_DEEP:
             raise ConfigError("the arguments are nested too deeply")
-        raise ConfigError(f"there is no tool {name!r}; there are {RETRIEVE}, {COMPRESS}, {STATS}")
+        tools = self.describe()
+        if name not in tools:
+            raise ConfigError(f"there is no tool {name[:50]!r}; there are {', '.join(tools)}")
+        known = tools[name]["input_schema"]["properties"]
+        unknown = [str(argument)[:50] for argument in arguments if argument not in known]
+        if unknown:
+            takes = f"takes {', '.join(known)}" if known else "takes none"
+            raise ConfigError(f"{name} has no argument {unknown[0]!r}: it {takes}")
+        if name == RETRIEVE:
+            return self.retrieve(arguments)
+        return self.compress(**arguments) if name == COMPRESS else self.stats()
 
     def sessions(self) -> list[str]:
         """Return the names of the last sessions that were compacted, the last one first."""
@@ -166,7 +119,9 @@ class Tools:
         arguments = {name: arguments[name] for name in arguments if name != "conversation"}
         if conversation:
             key = VIEW + conversation
-            view = self._store.get([key]).get(key, [])
+            view = self._store.get([key]).get(key)
+            if view is None:
+                raise ConfigError(f"there is no conversation {conversation[:50]!r}")
             return _checked(self._retriever(conversation, view).call(arguments))
         handle = str(arguments.get("handle") or "")[:_MOST_CHARS]
         answers = [
@@ -240,13 +195,6 @@ def _checked(answer: str) -> str:
     return answer
 
 
-def _check_names(tool: str, arguments: Mapping[str, Any], known: Collection[str]) -> None:
-    unknown = [str(name)[:50] for name in arguments if name not in known]
-    if unknown:
-        takes = f"takes {', '.join(known)}" if known else "takes none"
-        raise ConfigError(f"{tool} has no argument {unknown[0]!r}: it {takes}")
-
-
 def _saved(before: int, after: int) -> dict[str, int]:
     return {"tokens_before": before, "tokens_after": after, "tokens_saved": before - after}
 
@@ -256,8 +204,6 @@ _TITLE: Final = "A session before it was compacted"
 _HOST: Final = "127.0.0.1"
 _MAX_BODY: Final = 64 * 2**20
 """The largest request; the SDK's own limit, 4 MiB, is too small for a long conversation."""
-_META: Final = {name: {"anthropic/alwaysLoad": False} for name in (COMPRESS, STATS)}
-"""Only retrieval has to be always in view of a model; Claude Code finds the others by search."""
 _TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*+"?|[\[{]|[\]}]')
 _TOO_DEEP: Final = "(nested too deeply)"
 _INSTRUCTIONS: Final = (
@@ -285,7 +231,7 @@ def make_server(tools: Tools, *, lists_sessions: bool = False) -> Any:
         ) from error
 
     async def list_tools(_context: Any, _params: Any) -> Any:
-        listed = [types.Tool(**tool, _meta=_META.get(tool["name"])) for tool in tools.describe()]
+        listed = [types.Tool(**tool) for tool in tools.describe().values()]
         return types.ListToolsResult(tools=listed)
 
     async def call_tool(_context: Any, params: Any) -> Any:

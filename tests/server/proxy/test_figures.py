@@ -88,6 +88,8 @@ def test_without_usage_it_is_estimated_and_says_so(tmp_path: Path) -> None:
     assert "400 instead of 1,000 tokens of input (−60%, estimated)" in summarize(stats)[0]
     grown = {**stats, "tokens_after": 1_500}
     assert "1,500 instead of 1,000 tokens of input (+50%, estimated)" in summarize(grown)[0]
+    priced = {**stats, "money": {"before": 0.5, "after": 0.25, "as_of": "2026-11-16"}}
+    assert "2026-11-16, 1 not priced, estimated)" in summarize(priced)[0]
     assert summarize({}) == ["no request came through the proxy"]
 
 

@@ -356,15 +356,17 @@ def summarize(stats: Mapping[str, Any]) -> list[str]:
     if not stats.get("requests"):
         return ["no request came through the proxy"]
     before, after, money = stats["tokens_before"], stats["tokens_after"], stats["money"]
+    is_estimated = stats["metered"] < stats["answered"]
     if money["before"]:
-        unpriced = f", {stats['unpriced']:,} not priced" if stats["unpriced"] else ""
+        notes = f", {stats['unpriced']:,} not priced" if stats["unpriced"] else ""
+        notes += ", estimated" if is_estimated else ""
         bill = (
             f"${money['after']:.4f} instead of ${money['before']:.4f} for input "
             f"({_change(money['before'], money['after'])}, list prices of {money['as_of']}"
-            f"{unpriced})"
+            f"{notes})"
         )
     else:
-        source = "estimated" if stats["metered"] < stats["answered"] else "as the provider counts"
+        source = "estimated" if is_estimated else "as the provider counts"
         change = _change(before, after)
         bill = f"{after:,} instead of {before:,} tokens of input ({change}, {source})"
     hour = stats["hour_saved"]

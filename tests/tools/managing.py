@@ -10,7 +10,7 @@ from typing import Any
 from refold.codecs import reencode
 from refold.notation.notes import annotate, note, summarized_from
 from refold.scan.tokens.estimate import estimate_tokens
-from refold.tools.shapes import ToolResultRef, find_texts
+from refold.tools.shapes import TextRef, find_texts
 
 FACTS = (
     "The harbour ledger was closed for nine hours on 14 March because pump P-77 failed twice. "
@@ -42,9 +42,9 @@ def talk(turns: int = 4, *, name: str = "look", end: bool = True) -> list[dict[s
     return [*messages, {"role": "assistant", "content": "Done."}] if end else messages
 
 
-def find_results(messages: Sequence[object]) -> list[ToolResultRef]:
+def find_results(messages: Sequence[object]) -> list[TextRef]:
     """What is found in *messages* that tools returned."""
-    return [found for found in find_texts(messages) if isinstance(found, ToolResultRef)]
+    return [found for found in find_texts(messages) if found.is_result]
 
 
 def data_of(messages: Sequence[Mapping[str, str]]) -> str:

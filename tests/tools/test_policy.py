@@ -8,13 +8,11 @@ import pytest
 
 from refold import ConfigError
 from refold.tools.policy import Policies, ToolPolicy
-from refold.tools.shapes import ToolResultRef
+from refold.tools.shapes import TextRef
 
 
-def result(tool: str, *, is_error: bool = False) -> ToolResultRef:
-    return ToolResultRef(
-        index=0, path=("content",), role="tool", text="x", tool=tool, is_error=is_error
-    )
+def result(tool: str, *, is_error: bool = False) -> TextRef:
+    return TextRef(index=0, path=("content",), role="tool", text="x", tool=tool, is_error=is_error)
 
 
 def test_a_model_may_do_it_unless_told_otherwise() -> None:

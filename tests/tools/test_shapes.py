@@ -16,7 +16,6 @@ from pydantic import BaseModel, ConfigDict
 from refold import MessageError
 from refold.tools.shapes import (
     TextRef,
-    ToolResultRef,
     find_texts,
     get,
     read_turns,
@@ -181,8 +180,8 @@ def test_each_anthropic_block_is_a_result_of_its_own() -> None:
     results = [{"type": "tool_result", "tool_use_id": f"c{n}", "content": f"t{n}"} for n in (1, 2)]
     found = find_texts([{"role": "user", "content": [*results, {"type": "text", "text": "go on"}]}])
     assert [f.text for f in found] == ["t1", "t2", "go on"]
-    assert [isinstance(f, ToolResultRef) for f in found] == [True, True, False]
-    assert {f.block for f in found if isinstance(f, ToolResultRef)} == {
+    assert [f.is_result for f in found] == [True, True, False]
+    assert {f.block for f in found if f.is_result} == {
         ("content", 0),
         ("content", 1),
     }
@@ -191,7 +190,7 @@ def test_each_anthropic_block_is_a_result_of_its_own() -> None:
 def test_text_beside_calls_is_told_and_calls_are_left_alone() -> None:
     (found,) = find_texts([{"role": "assistant", "content": "I look", "tool_calls": [OPENAI_CALL]}])
     assert found.beside_calls
-    assert not isinstance(found, ToolResultRef)
+    assert not found.is_result
     (alone,) = find_texts([{"role": "assistant", "content": "I look"}])
     assert not alone.beside_calls
 
@@ -334,9 +333,7 @@ def test_what_is_strange_is_read_right_or_refused(
         texts = find_texts(messages)
     for found in texts:
         held = at(messages[found.index], found.path)
-        assert held == found.text or (
-            isinstance(found, ToolResultRef) and not isinstance(held, str)
-        )
+        assert held == found.text or (found.is_result and not isinstance(held, str))
         assert at(with_value(messages[found.index], found.path, "new"), found.path) == "new"
     assert messages == before
 

@@ -30,7 +30,6 @@ from refold.stores.scope import scoped
 from refold.tools.policy import ManagerChoices, ManagerOptions
 from refold.tools.report import By, ItemReport, ManagerReport, ManagerStats
 from refold.tools.shapes import (
-    ToolResultRef,
     apply_short_form,
     drop_short_form,
     read_short_form,
@@ -340,7 +339,7 @@ def _untouched(one: Candidate) -> ItemReport:
     return ItemReport(
         index=ref.index,
         place=ref.place,
-        tool=ref.tool if isinstance(ref, ToolResultRef) else "",
+        tool=ref.tool,
         status="skipped" if one.skip else "deferred",
         reason=one.skip or "cancelled",
         chars_before=len(ref.text),

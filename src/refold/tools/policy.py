@@ -28,7 +28,7 @@ from refold.scan.redaction import SecretFinder
 from refold.scan.tokens.counter import TokenCounter
 from refold.scan.tokens.estimate import estimate_tokens
 from refold.stores.base import Store, check_store
-from refold.tools.shapes import ToolResultRef
+from refold.tools.shapes import TextRef
 
 ToolPolicy = Literal["verbatim", "lossless", "never_send", "extractive", "model"]
 """What may be done with a result, the most careful first.
@@ -68,12 +68,12 @@ class Policies:
         check_choice("errors", self.errors, _POLICIES)
         object.__setattr__(self, "rules", dict(self.rules))  # the caller's mapping may change
 
-    def policy_for(self, result: ToolResultRef) -> ToolPolicy:
+    def policy_for(self, result: TextRef) -> ToolPolicy:
         """Return what may be done with *result*."""
         policy = self._of_tool(result.tool)
         return min(policy, self.errors, key=_POLICIES.index) if result.is_error else policy
 
-    def may_send(self, result: ToolResultRef) -> bool:
+    def may_send(self, result: TextRef) -> bool:
         """Tell whether a model may see *result*, for whatever purpose.
 
         Ask this too where text is sent on in bulk: a failed result is verbatim *and* must not be

@@ -37,7 +37,7 @@ from refold.scan.tokens.estimate import estimate_tokens
 from refold.scan.truncate import cut
 from refold.stores.base import Store
 from refold.tools.search import search
-from refold.tools.shapes import ToolResultRef, read_turns, texts_of
+from refold.tools.shapes import read_turns, texts_of
 from refold.tools.text_store import TEXT_PREFIX, text_key
 
 Style = Literal["openai", "openai_responses", "anthropic"]
@@ -309,7 +309,7 @@ def _spell_message(wire: Mapping[str, Any], id_: str, tools: Mapping[str, str]) 
     turns = read_turns([wire])
     texts = texts_of(turns)
     calls = [f"[call {call.text}]" for turn in turns for call in turn.calls]
-    results = [text for text in texts if isinstance(text, ToolResultRef)]
+    results = [text for text in texts if text.is_result]
     about = {
         "id": wire["id"] if isinstance(wire.get("id"), str) else id_,
         "role": texts[0].role if texts else str(wire.get("role") or ""),

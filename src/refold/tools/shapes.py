@@ -37,17 +37,8 @@ class TextRef:
     text: str
     beside_calls: bool = False
     """Whether the same message makes tool calls: the text may be shortened, the calls never."""
-
-    @property
-    def place(self) -> str:
-        """The spot for people: `messages[3].content[1].text`."""
-        return place_of(self.index, self.path)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolResultRef(TextRef):
-    """A text that a tool returned."""
-
+    is_result: bool = False
+    """Whether a tool returned it; what follows is of results only."""
     tool: str = ""
     """The name of the tool, from the call that this answers; empty if unknown."""
     arguments: str = ""
@@ -55,6 +46,11 @@ class ToolResultRef(TextRef):
     is_error: bool = False
     block: Path = ()
     """The result that this text is part of: texts with the same index and block are one result."""
+
+    @property
+    def place(self) -> str:
+        """The spot for people: `messages[3].content[1].text`."""
+        return place_of(self.index, self.path)
 
 
 def read_turns(messages: Sequence[object]) -> list[Message]:
@@ -71,37 +67,34 @@ def read_turns(messages: Sequence[object]) -> list[Message]:
 
 
 def find_texts(messages: Sequence[object]) -> list[TextRef]:
-    """Return all texts, in order; those that tools returned are `ToolResultRef`."""
+    """Return all texts, in order."""
     return texts_of(read_turns(messages))
 
 
 def texts_of(turns: Sequence[Message]) -> list[TextRef]:
-    """Return the texts of *turns*, in order; those that tools returned are `ToolResultRef`."""
+    """Return the texts of *turns*, in order."""
     calls: dict[str, Call] = {}
     texts: list[TextRef] = []
     for index, turn in enumerate(turns):
         calls.update((call.id, call) for call in turn.calls)  # an id used again is its latest call
         for part in turn.parts:
-            path, result, beside = part.path[turn.depth :], part.result, bool(turn.calls)
-            if result is None:
-                ref = TextRef(
-                    index=index, path=path, role=turn.role, text=part.text, beside_calls=beside
-                )
-            elif part.text:
+            result, about = part.result, dict[str, Any]()
+            if result is not None:
+                if not part.text:  # a call was answered without a text
+                    continue
                 call = calls.get(part.call_id or result.tool)
-                ref = ToolResultRef(
-                    index=index,
-                    path=path,
-                    role=turn.role,
-                    text=part.text,
-                    tool=call.name if call else result.tool,
-                    arguments=call.spelled if call else "",
-                    call_id=part.call_id or "",
-                    is_error=result.has_failed or is_failure_text(part.text),
-                    block=result.path[turn.depth :],
-                )
-            else:  # a call was answered without a text
-                continue
+                about = {
+                    "is_result": True,
+                    "tool": call.name if call else result.tool,
+                    "arguments": call.spelled if call else "",
+                    "call_id": part.call_id or "",
+                    "is_error": result.has_failed or is_failure_text(part.text),
+                    "block": result.path[turn.depth :],
+                }
+            path, beside = part.path[turn.depth :], result is None and bool(turn.calls)
+            ref = TextRef(
+                index=index, path=path, role=turn.role, text=part.text, beside_calls=beside, **about
+            )
             texts.append(ref)
     return texts
 

@@ -35,7 +35,6 @@ from refold.tools.policy import ManagerOptions, ToolPolicy
 from refold.tools.report import ItemReport, Status
 from refold.tools.shapes import (
     TextRef,
-    ToolResultRef,
     apply_short_form,
     read_short_form,
     read_turns,
@@ -104,7 +103,7 @@ class Candidate:
         in the same words, and caches hit.
         """
         about = {"Task": " ".join(hide(self.task).split())}
-        if isinstance(self.ref, ToolResultRef):
+        if self.ref.is_result:
             arguments = hide(self.ref.arguments)
             about = {"Tool": self.ref.tool or "unknown", "Arguments": arguments, **about}
         lines = (f"{name}: {text[:_MAX_CONTEXT_CHARS]}" for name, text in about.items() if text)
@@ -134,9 +133,8 @@ def survey(
     judged: list[Candidate] = []
     task = ""
     for ref in texts:
-        is_result = isinstance(ref, ToolResultRef)
         is_large = 0 < limit < sizes[ref.index]
-        if is_large or (options.compress_tool_results and (is_result or ref.beside_calls)):
+        if is_large or (options.compress_tool_results and (ref.is_result or ref.beside_calls)):
             tokens = count(ref.text)
             one = Candidate(ref=ref, tokens=tokens, tokens_now=tokens, task=task)
             one.skip = _judge(one, fresh.get(ref.index, ""), options)
@@ -151,7 +149,7 @@ def survey(
             if not one.skip and rests(one.key):
                 one.skip = "it was tried lately, without success"
             judged.append(one)
-        if ref.role == "user" and not is_result:
+        if ref.role == "user" and not ref.is_result:
             task = ref.text
     return judged
 
@@ -159,7 +157,7 @@ def survey(
 def _judge(one: Candidate, fresh: str, options: ManagerOptions) -> str:
     """Note the policy for a text, and return why it stays as it is; *fresh* is one such reason."""
     ref = one.ref
-    if isinstance(ref, ToolResultRef):
+    if ref.is_result:
         one.policy = options.policies.policy_for(ref)
         if one.policy == "verbatim":
             return "it failed" if ref.is_error else "its tool's policy is verbatim"
@@ -175,7 +173,7 @@ def _fresh(
 ) -> dict[int, str]:
     """Return the messages that stay raw for now, unless they alone do not fit."""
     keep, limit = options.keep_recent, options.compress_context_limit
-    results = dict.fromkeys((t.index, t.block) for t in texts if isinstance(t, ToolResultRef))
+    results = dict.fromkeys((t.index, t.block) for t in texts if t.is_result)
     newest = [index for index, _ in list(results)[max(len(results) - keep, 0) :]]
     fresh = dict.fromkeys(newest, f"it is one of the newest {keep} results")
     called = max((n for n, turn in enumerate(turns) if turn.calls), default=-1)
@@ -194,7 +192,7 @@ def find_trigger(
     raw = {
         (one.ref.index, one.ref.block)
         for one in judged
-        if isinstance(one.ref, ToolResultRef) and one.policy != "verbatim" and one.short is None
+        if one.ref.is_result and one.policy != "verbatim" and one.short is None
     }
     limit = options.compress_tool_results_limit
     if options.compress_tool_results and len(raw) >= limit:

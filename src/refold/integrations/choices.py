@@ -40,13 +40,8 @@ class Choices(TypedDict, total=False):
 class CheckedChoices:
     """The options of one integration, checked; the store is opened when it is first needed."""
 
-    def __init__(self, choices: Choices, *, only_on_arrival: bool = False, **own: Any) -> None:
-        """Check the *choices* of a user, overridden by the integration's *own*.
-
-        *only_on_arrival* is for frameworks that send every message as it was first sent.
-        """
-        self.only_on_arrival = only_on_arrival
-        given: dict[str, Any] = {**choices, **own}
+    def __init__(self, choices: Choices) -> None:
+        given: dict[str, Any] = {**choices}
         self._store = given.pop("store", None)
         self.token_budget: int | str | None = given.pop("token_budget", "auto")
         self.summarizer: object = given.pop("summarizer", None)

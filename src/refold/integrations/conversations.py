@@ -57,8 +57,13 @@ class Folded:
 class Conversations:
     """Folds what an integration sends; safe to share between threads, tasks and conversations."""
 
-    def __init__(self, checked: CheckedChoices | None = None, **choices: Unpack[Choices]) -> None:
-        self.choices = checked or CheckedChoices(choices)
+    def __init__(self, *, only_on_arrival: bool = False, **choices: Unpack[Choices]) -> None:
+        """Take the options of every integration.
+
+        *only_on_arrival* is for frameworks that send every message as it was first sent.
+        """
+        self.choices = CheckedChoices(choices)
+        self._only_on_arrival = only_on_arrival
         self._telemetry = Telemetry()
         self._finder = Finder[TrackedSession](_MOST)
 
@@ -159,17 +164,17 @@ class Conversations:
             conversation=name,
             summarizer=self.choices.summarizer,
         )
-        is_checked_ = is_checked(options.thinking, options.model)
+        minds_thinking = is_checked(options.thinking, options.model)
         # What was thought may be bound to another form than the one given.
-        is_doubted = is_checked_ and bool(asked_before_thinking(given, owner.format))
+        is_doubted = minds_thinking and bool(asked_before_thinking(given, owner.format))
         if is_doubted:
             session.doubt_thinking()
         return TrackedSession(
             session,
             owner,
             name,
-            is_thinking_checked=is_checked_,
-            only_on_arrival=self.choices.only_on_arrival,
+            is_thinking_checked=minds_thinking,
+            only_on_arrival=self._only_on_arrival,
             is_doubted=is_doubted,
         )
 
@@ -220,9 +225,7 @@ class Integration:
 
     def __init__(self, **choices: Unpack[Choices]) -> None:
         super().__init__()
-        self.conversations = Conversations(
-            CheckedChoices(choices, only_on_arrival=self._only_on_arrival)
-        )
+        self.conversations = Conversations(only_on_arrival=self._only_on_arrival, **choices)
         self.last: Folded | None = None
         """What was sent last, with its report."""
         self._warned: set[str] = set()

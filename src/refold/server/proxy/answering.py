@@ -238,10 +238,10 @@ def read_object(data: bytes) -> dict[str, Any] | None:
     if not data.lstrip().startswith(b"{"):
         return None
     try:
-        found = json.loads(data)
+        value = json.loads(data)
     except (ValueError, RecursionError):
         return None
-    return found if isinstance(found, dict) else None
+    return value if isinstance(value, dict) else None
 
 
 def write_event(data: object, name: str = "") -> bytes:
@@ -252,7 +252,7 @@ def write_event(data: object, name: str = "") -> bytes:
 
 def read_events(events: Iterable[bytes]) -> list[dict[str, Any]]:
     """Return the JSON objects of all *events* that have one."""
-    return [found for found in map(read_event, events) if found is not None]
+    return [data for data in map(read_event, events) if data is not None]
 
 
 class Meter:

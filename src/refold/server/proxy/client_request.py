@@ -204,11 +204,13 @@ class ClientRequest:
         self._stats.totals.add(figures)
         self._session.totals.add(figures)
 
-    async def _enter(self, operation: str, *given: object) -> None:
+    async def _enter(self, operation: str, *arguments: object) -> None:
         try:
-            await self._call(operation, *given)
+            await self._call(operation, *arguments)
         except NO_ANSWER:
             self._stats.fault("not entered")
 
-    async def _call(self, operation: str, *given: object, seconds: float = STORE_SECONDS) -> Any:
-        return await self._workers.call(self._worker_key, operation, *given, seconds=seconds)
+    async def _call(
+        self, operation: str, *arguments: object, seconds: float = STORE_SECONDS
+    ) -> Any:
+        return await self._workers.call(self._worker_key, operation, *arguments, seconds=seconds)

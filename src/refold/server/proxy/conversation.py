@@ -117,8 +117,8 @@ def answered(messages: Sequence[object]) -> int:
     return 0
 
 
-def is_cut(given: Wire, form: Wire) -> bool:
+def is_cut(original: Wire, form: Wire) -> bool:
     """Return whether the *form* of a message leaves something out; if not, nothing is lost."""
-    known = {text.text for text in find_texts([given])}
+    known = {text.text for text in find_texts([original])}
     changed = [text.text for text in find_texts([form]) if text.text not in known]
     return not all(map(is_lossless_mark, changed))

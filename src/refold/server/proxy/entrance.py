@@ -126,8 +126,8 @@ def for_client(headers: CIMultiDictProxy[str], *, is_changed: bool = False) -> C
 def _without(headers: CIMultiDictProxy[str], dropped: frozenset[str]) -> CIMultiDict[str]:
     """Drop headers, and those that `Connection` lists as for one hop only."""
     values = headers.getall("connection", ())
-    hop = {name.strip().lower() for value in values for name in value.split(",")}
-    return CIMultiDict((n, v) for n, v in headers.items() if n.lower() not in dropped | hop)
+    dropped |= {name.strip().lower() for value in values for name in value.split(",")}
+    return CIMultiDict((n, v) for n, v in headers.items() if n.lower() not in dropped)
 
 
 def tenant_of(headers: CIMultiDictProxy[str], key: str, *, is_local: bool) -> str:
@@ -135,10 +135,10 @@ def tenant_of(headers: CIMultiDictProxy[str], key: str, *, is_local: bool) -> st
 
     On loopback all short-lived tokens are one tenant: otherwise every renewal would be a new one.
     """
-    found = next((headers[name] for name in _KEYS if name in headers), key)
-    if is_local and found.startswith(_ROTATING):
+    owner = next((headers[name] for name in _KEYS if name in headers), key)
+    if is_local and owner.startswith(_ROTATING):
         return "local"
-    return blake2b(found.encode(), digest_size=16, person=b"refold tenant").hexdigest()
+    return blake2b(owner.encode(), digest_size=16, person=b"refold tenant").hexdigest()
 
 
 def is_flat(headers: CIMultiDictProxy[str]) -> bool:

@@ -69,18 +69,18 @@ class Folder:
         if self._clock() > job.deadline:
             return Folded(why_not="late")
         request = Request(job, self._settings, lambda name: self._known(job.tenant, name))
-        if not request.given:
+        if not request.came:
             return Folded(why_not="no messages")
         async with self._lock(job.tenant, request.about.opening):
             request.rename(self._store_of(job.tenant))
-            found = self._find(job, request)
-            request.expand(found.rounds)
-            if found.past.is_off:
+            talk = self._find(job, request)
+            request.expand(talk.rounds)
+            if talk.past.is_off:
                 folded = replace(request.about, why_not="turned off")
             else:
-                folded = await self._go_on(job, request, found)
-                found.known = request.known()
-            self._live[job.tenant, request.beginnings[-1]] = found
+                folded = await self._go_on(job, request, talk)
+                talk.known = request.known()
+            self._live[job.tenant, request.beginnings[-1]] = talk
             while len(self._live) > _MOST:
                 self._live.popitem(last=False)
             return folded
@@ -88,9 +88,9 @@ class Folder:
     def _known(self, tenant: str, opening: str) -> list[Known]:
         """Return the last requests of conversations that begin with the same message."""
         return [
-            found.known
-            for (owner, _), found in self._live.items()
-            if owner == tenant and found.known.beginnings[:1] == [opening]
+            talk.known
+            for (owner, _), talk in self._live.items()
+            if owner == tenant and talk.known.beginnings[:1] == [opening]
         ]
 
     def _lock(self, tenant: str, opening: str) -> asyncio.Lock:
@@ -103,9 +103,9 @@ class Folder:
         """
         about, rules, store = request.about, self._settings.rules(), self._store_of(job.tenant)
         for name in reversed(request.beginnings):
-            found = self._live.pop((job.tenant, name), None)
-            if found is not None and (found.session.options.model or "") == about.model:
-                return found
+            talk = self._live.pop((job.tenant, name), None)
+            if talk is not None and (talk.session.options.model or "") == about.model:
+                return talk
         options = replace(
             self._choices.options,
             format=request.api.format,
@@ -124,59 +124,60 @@ class Folder:
             is_offered=past.is_offered and self._settings.retrieve == "inline",
         )
 
-    async def _go_on(self, job: Job, request: Request, found: Conversation) -> Folded:
+    async def _go_on(self, job: Job, request: Request, talk: Conversation) -> Folded:
         """Bring a request into its conversation, and fold that if it is due and can be in time."""
         end = request.reach(answered(request.messages))
         budget = None if job.is_lossless else self._settings.budget
         if isinstance(budget, int):  # of the whole request
-            budget = max(1, budget - self._beside_tokens(found, request))
-        if found.work is None and not found.is_read and len(job.body) > _MUCH:
+            budget = max(1, budget - self._beside_tokens(talk, request))
+        if talk.work is None and not talk.is_read and len(job.body) > _MUCH:
 
             def read_and_fold() -> None:
-                found.read(request, end)
-                cold = request.is_cold(found.session.idle_seconds)
-                if found.length < len(request.whole) and found.session.is_due(budget, cold=cold):
-                    found.session.fold()
+                talk.read(request, end)
+                cold = request.is_cold(talk.session.idle_seconds)
+                if talk.length < len(request.whole) and talk.session.is_due(budget, cold=cold):
+                    talk.session.fold()
 
-            found.work = self._beside.submit(read_and_fold)
-            await self._until(job.deadline, found.work)
-        if found.work is not None and found.fork is None:  # it is being read
-            if not found.work.done():
-                folded = recorded(request, found.past, self._settings, job)
+            talk.work = self._beside.submit(read_and_fold)
+            await self._until(job.deadline, talk.work)
+        if talk.work is not None and talk.fork is None:  # it is being read
+            if not talk.work.done():
+                folded = recorded(request, talk.past, self._settings, job)
                 if not folded.is_recorded:
                     await self._enter(job.tenant, {CAME + request.about.beginning: True})
                 return replace(folded, is_late=True)
-            found.work = found.work.result()
-        before = found.saved, found.session.report.tokens_unfolded
+            talk.work = talk.work.result()
+        before = talk.saved, talk.session.report.tokens_unfolded
         done: Folded | None = None
         with self._store.joined() as entries:
-            if not found.is_read:
-                found.read(request, end)
-            if found.sent and found.length == len(request.whole):  # the same request once more
-                done = self._finish(job, request, found, found.sent, before)
+            if not talk.is_read:
+                talk.read(request, end)
+            is_again = talk.sent and talk.length == len(request.whole)
+            if is_again:
+                done = self._finish(job, request, talk, talk.sent, before)
             else:
-                found.settle()
-                found.note_sent(request.whole[:end])
-                found.extend(request.whole)
-                is_due = found.session.is_due(
+                talk.settle()
+                talk.note_sent(request.whole[:end])
+                talk.extend(request.whole)
+                is_due = talk.session.is_due(
                     budget,
-                    cold=request.is_cold(found.session.idle_seconds),
-                    result_tokens=found.rules.limit_of if self._settings.tool_limits else None,
+                    cold=request.is_cold(talk.session.idle_seconds),
+                    result_tokens=talk.rules.limit_of if self._settings.tool_limits else None,
                 )
-                if not is_due or found.work is not None or found.error:
-                    done = self._finish(job, request, found, found.session.stay(), before)
+                if not is_due or talk.work is not None or talk.error:
+                    done = self._finish(job, request, talk, talk.session.stay(), before)
         await self._store.write(entries)
         if done is not None:
             return done
-        found.fork = found.session.fork()
-        found.work = self._beside.submit(found.fork.fold)
-        await self._until(job.deadline, found.work)
-        why, is_late = found.session.due or "", not found.work.done()
+        talk.fork = talk.session.fork()
+        talk.work = self._beside.submit(talk.fork.fold)
+        await self._until(job.deadline, talk.work)
+        why, is_late = talk.session.due or "", not talk.work.done()
         with self._store.joined() as entries:
-            view = found.settle() or found.session.stay()
-            done = self._finish(job, request, found, view, before)
+            view = talk.settle() or talk.session.stay()
+            done = self._finish(job, request, talk, view, before)
         await self._store.write(entries)
-        return replace(done, why=why, is_late=is_late, why_not=found.error)
+        return replace(done, why=why, is_late=is_late, why_not=talk.error)
 
     async def _until(self, deadline: float, work: Future[Any]) -> None:
         """Wait for what is done beside a request, but no longer than the request may."""
@@ -188,39 +189,39 @@ class Folder:
         self,
         job: Job,
         request: Request,
-        found: Conversation,
+        talk: Conversation,
         view: list[Any],
         before: tuple[int, int],
     ) -> Folded:
         """Record and return how a request is sent, of which *before* was saved and known."""
-        session, length = found.session, len(found.sent)
+        session, length = talk.session, len(talk.sent)
         report, ranges = session.report, session.places
-        is_refolded = report.folds > found.folds
-        first = 0 if is_refolded else found.recorded
-        if not is_refolded and view[:length] != found.sent:
+        is_refolded = report.folds > talk.folds
+        first = 0 if is_refolded else talk.recorded
+        if not is_refolded and view[:length] != talk.sent:
             raise StoreError("what was sent cannot be had again: it is passed on as recorded")
         forms = [
             (request.whole[one.start], wire)
             for one, wire in zip(ranges[first:], view[first:], strict=True)
             if len(one) == 1 and wire != request.whole[one.start]
         ]
-        is_new = not job.is_lossless and self._is_wanted(found, request, forms, is_refolded)
-        is_offered = is_new or found.is_offered
+        is_new = not job.is_lossless and self._is_wanted(talk, request, forms, is_refolded)
+        is_offered = is_new or talk.is_offered
         has_tool = not job.is_lossless and is_offered and request.api.has_tools(request.body)
         body = request.write(view, ranges, has_tool=has_tool)
         if is_refolded:
-            found.folds, found.saved_by_folds = report.folds, found.saved
+            talk.folds, talk.saved_by_folds = report.folds, talk.saved
         store = self._store_of(job.tenant)
-        if found.length < len(request.whole):
+        if talk.length < len(request.whole):
             sent = Sent(
                 first=first,
                 trace=session.trace(first),
-                saved=found.saved,
-                saved_by_folds=found.saved_by_folds,
+                saved=talk.saved,
+                saved_by_folds=talk.saved_by_folds,
                 is_offered=is_offered,
             )
             store.put({SENT + request.about.beginning: sent})
-            found.recorded, found.entered = len(view), request.about.beginning
+            talk.recorded, talk.entered = len(view), request.about.beginning
         if self._settings.retrieve == "mcp":
             for original, wire in forms:
                 enter_shown(store, wire, original)
@@ -228,8 +229,8 @@ class Folder:
             for wire, (start, end, *_, fold) in zip(view[first:], rows, strict=True):
                 if end - start > 1:
                     enter_fold(store, wire, fold)
-        found.sent, found.is_offered, found.length = view, is_offered, len(request.whole)
-        beside = self._beside_tokens(found, request)
+        talk.sent, talk.is_offered, talk.length = view, is_offered, len(request.whole)
+        beside = self._beside_tokens(talk, request)
         saved_before, known = before
         return replace(
             request.about,
@@ -239,19 +240,19 @@ class Folder:
             tokens_after=report.tokens + beside,
             tokens_beside=beside,
             saved_before=saved_before,
-            saved_by_folds=found.saved_by_folds,
+            saved_by_folds=talk.saved_by_folds,
             tokens_known=known,
             is_refolded=is_refolded,
             first_changed=report.first_changed if length else 0,
             thinking=report.thinking,
         )
 
-    def retrieve(self, tenant: str, conversation: str, api: str, body: bytes, asked: Any) -> str:
+    def retrieve(self, tenant: str, name: str, api: str, body: bytes, asked: Any) -> str:
         """Answer a call of the retrieval tool that was made after *body* had been sent."""
         tool = retrieve_tool(
             self._store_of(tenant),
             messages=json.loads(body)[api_called(api).key],
-            conversation=self._scope(conversation),
+            conversation=self._scope(name),
             name=TOOL_NAME,
         )
         return tool.call(asked)
@@ -267,15 +268,15 @@ class Folder:
         entries: dict[str, Any] = {ROUNDS + beginning: [list(each) for each in rounds]}
         entries |= {ALIAS + name: last} if name != last else {}
         await self._enter(tenant, entries)
-        found = self._live.get((tenant, beginning))
-        if found is not None and found.is_read:
-            found.rounds[len(found.known.messages) - 1] = rounds
+        talk = self._live.get((tenant, beginning))
+        if talk is not None and talk.is_read:
+            talk.rounds[len(talk.known.messages) - 1] = rounds
 
     async def take_back(self, tenant: str, opening: str, beginning: str) -> None:
         """Forget how a request was folded, too late: its new messages went out as they came."""
         async with self._lock(tenant, opening):  # it may still be under way
-            found = self._live.get((tenant, beginning))
-            if found is not None and found.entered == beginning:  # else it went as it came anyway
+            talk = self._live.get((tenant, beginning))
+            if talk is not None and talk.entered == beginning:  # else it went as it came anyway
                 del self._live[tenant, beginning]
             await self._enter(tenant, {CAME + beginning: True})
 
@@ -289,15 +290,15 @@ class Folder:
             self._store_of(tenant).put(entries)
         await self._store.write(scoped)
 
-    def snapshot(self, tenant: str, conversation: str, api: str) -> Snapshot | None:
+    def snapshot(self, tenant: str, name: str, api: str) -> Snapshot | None:
         """Return the longest branch of a conversation in memory; a client may have several.
 
         `None` if there is none, or if content is not to be shown.
         """
         branches = [
-            found
-            for (owner, _), found in self._live.items()
-            if owner == tenant and found.name == conversation and self._settings.show_content
+            one
+            for (owner, _), one in self._live.items()
+            if owner == tenant and one.name == name and self._settings.show_content
         ]
         if not branches:
             return None
@@ -317,13 +318,13 @@ class Folder:
         """Return the part of the store that belongs to a tenant."""
         return store_of(self._store, tenant, self._settings)
 
-    def _scope(self, conversation: str) -> str | None:
+    def _scope(self, name: str) -> str | None:
         """Return the name under which to fold; `None` where any program may ask for originals."""
-        return None if self._settings.retrieve == "mcp" else conversation
+        return None if self._settings.retrieve == "mcp" else name
 
     def _is_wanted(
         self,
-        found: Conversation,
+        talk: Conversation,
         request: Request,
         forms: Sequence[tuple[Wire, Wire]],
         is_refolded: bool,
@@ -334,19 +335,19 @@ class Folder:
         offered once something is left out, not for lossless forms. Where thinking is bound to the
         tools, it is there from the start, or never.
         """
-        if found.is_offered or self._settings.retrieve != "inline":
+        if talk.is_offered or self._settings.retrieve != "inline":
             return False
-        if request.body.get("thinking") and is_bound(found.session.options.model):
+        if request.body.get("thinking") and is_bound(talk.session.options.model):
             return not answered(request.messages)
         return is_refolded or any(is_cut(*form) for form in forms)
 
-    def _beside_tokens(self, found: Conversation, request: Request) -> int:
+    def _beside_tokens(self, talk: Conversation, request: Request) -> int:
         """Return the tokens of a request beside its messages: system prompt and tools."""
         beside = [request.body.get(name) for name in request.api.beside]
-        if beside != found.beside[0]:
-            count = counter_for(found.session.options.model)
-            found.beside = beside, count(spell(beside))
-        return found.beside[1]
+        if beside != talk.beside[0]:
+            count = counter_for(talk.session.options.model)
+            talk.beside = beside, count(spell(beside))
+        return talk.beside[1]
 
 
 def warm_up() -> None:

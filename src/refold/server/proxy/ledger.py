@@ -85,11 +85,11 @@ class Past:
 
 def read_past(store: Store, beginnings: Sequence[str]) -> Past:
     """Return what is on record of a conversation with these *beginnings*."""
-    found = store.get([kind + name for name in beginnings for kind in _KINDS])
-    if not found:
+    values = store.get([kind + name for name in beginnings for kind in _KINDS])
+    if not values:
         return Past()
     sent, came, rounds, off = (
-        {n: found[kind + name] for n, name in enumerate(beginnings) if kind + name in found}
+        {n: values[kind + name] for n, name in enumerate(beginnings) if kind + name in values}
         for kind in _KINDS
     )
     past = Past(
@@ -184,10 +184,10 @@ class JoinedStore:
     def get(self, keys: Iterable[str]) -> dict[str, Any]:
         """Return the values of *keys*, written or about to be."""
         wanted = list(keys)
-        found = self._reader.get(wanted)
+        values = self._reader.get(wanted)
         held = getattr(self._local, "entries", None) or {}
-        ours = {key: clone(held[key]) for key in wanted if key in held and key not in found}
-        return {**found, **ours}
+        ours = {key: clone(held[key]) for key in wanted if key in held and key not in values}
+        return {**values, **ours}
 
     async def write(self, entries: dict[str, Any]) -> None:
         """Write what was held back; `StoreError` if that fails."""

@@ -148,11 +148,16 @@ class OwnRoutes:
         return web.json_response(answer)
 
     async def _ask(
-        self, fault: str, key: str, operation: str, *given: object, seconds: float = STORE_SECONDS
+        self,
+        fault: str,
+        key: str,
+        operation: str,
+        *arguments: object,
+        seconds: float = STORE_SECONDS,
     ) -> Any:
         """Ask a worker; 503 if it does not answer, which is counted as a *fault*."""
         try:
-            return await self._workers.call(key, operation, *given, seconds=seconds)
+            return await self._workers.call(key, operation, *arguments, seconds=seconds)
         except (TimeoutError, WorkerLostError):
             self._stats.fault(fault)
             raise web.HTTPServiceUnavailable(reason="no worker has answered") from None

@@ -99,7 +99,7 @@ class Snapshot(NamedTuple):
 class Known(NamedTuple):
     """The messages of an earlier request: what is the same need not be read again."""
 
-    given: Sequence[Any] = ()
+    came: Sequence[Any] = ()
     messages: Sequence[Any] = ()
     """The same without cache marks."""
     beginnings: Sequence[str] = ()
@@ -122,30 +122,31 @@ class Request:
         if settings.ttl and self.api.provider == "anthropic" and isinstance(self.body, dict):
             self.is_changed = _extend_marks(self.body, settings.ttl)
         self._remembers_long = self.is_changed or b'"1h"' in job.body
-        found = self.body.get(self.api.key) if isinstance(self.body, dict) else None
-        self.given: list[Any] = found if isinstance(found, list) else []
+        messages = self.body.get(self.api.key) if isinstance(self.body, dict) else None
+        self.came: list[Any] = messages if isinstance(messages, list) else []
+        """The messages as the client has sent them."""
         is_marked = self.api.provider == "anthropic" or b"cache_control" in job.body
         read = without_marks if is_marked else list
-        opening = name_beginnings(read(self.given[:1]))
+        opening = name_beginnings(read(self.came[:1]))
         best, same = Known(), list[Any]()
         for one in known(opening[0]) if opening else ():
-            found = list(_same(self.given, one, read))
-            best, same = (one, found) if len(found) > len(same) else (best, same)
+            prefix = list(_same(self.came, one, read))
+            best, same = (one, prefix) if len(prefix) > len(same) else (best, same)
         length = len(same)
-        self.messages = [*same, *read(self.given[length:])]
+        self.messages = [*same, *read(self.came[length:])]
         names = list(best.beginnings[:length])
         self.beginnings = [*names, *name_beginnings(self.messages[length:], *names[-1:])]
         self.expand({})
         self.about = Folded()
-        if self.given:
+        if self.came:
             name = job.session or self.body.get("prompt_cache_key") or self.beginnings[0]
             roles = [m.get("role") if isinstance(m, dict) else None for m in self.messages]
-            said = next((n for n, r in enumerate(roles) if r not in ("system", "developer")), 0)
+            first = next((n for n, r in enumerate(roles) if r not in ("system", "developer")), 0)
             named = f"{self.api.provider}:{name}".encode()
             self.about = Folded(
                 conversation=blake2b(named, digest_size=8).hexdigest(),
                 beginning=self.beginnings[-1],
-                opening=self.beginnings[said],
+                opening=self.beginnings[first],
                 model=self.api.model_of(self.body, job.path) or "",
             )
 
@@ -168,9 +169,9 @@ class Request:
 
     def known(self) -> Known:
         """Return what the next request need not read again."""
-        pairs = zip(self.given, self.messages, strict=True)
-        given = [plain if came == plain else came for came, plain in pairs]
-        return Known(given, self.messages, self.beginnings)
+        pairs = zip(self.came, self.messages, strict=True)
+        messages = [plain if came == plain else came for came, plain in pairs]
+        return Known(messages, self.messages, self.beginnings)
 
     def rename(self, store: Store) -> None:
         """Refer to the last round of the previous answer; the client only knows the first."""
@@ -199,7 +200,7 @@ class Request:
             self._marked(message, self.places[one.start]) if len(one) == 1 else message
             for message, one in zip(view, ranges, strict=True)
         ]
-        is_same = len(messages) == len(self.given) and all(map(is_, messages, self.given))
+        is_same = len(messages) == len(self.came) and all(map(is_, messages, self.came))
         if is_same and not has_tool and not self.is_changed:
             return None
         body = {**self.body, self.api.key: messages}
@@ -208,10 +209,10 @@ class Request:
     def _marked(self, message: Any, place: int | None) -> Any:
         if place is None:
             return message
-        plain, given = self.messages[place], self.given[place]
+        plain, came = self.messages[place], self.came[place]
         if message == plain:
-            return given
-        return message if plain == given else with_marks(message, given)
+            return came
+        return message if plain == came else with_marks(message, came)
 
 
 def _extend_marks(body: Wire, ttl: str) -> bool:
@@ -227,10 +228,10 @@ def _extend_marks(body: Wire, ttl: str) -> bool:
 
 
 def _same(
-    given: Sequence[Any], known: Known, read: Callable[[list[Any]], list[Any]]
+    came: Sequence[Any], known: Known, read: Callable[[list[Any]], list[Any]]
 ) -> Iterator[Any]:
-    """Yield the messages that are known, as far as those *given* are the same."""
-    for new, old, message in zip(given, known.given, known.messages, strict=False):
+    """Yield the messages that are known, as far as those that *came* are the same."""
+    for new, old, message in zip(came, known.came, known.messages, strict=False):
         if new != old and read([new]) != [message]:
             return
         yield message
@@ -273,7 +274,7 @@ class Records:
             request = Request(job, self.settings)
         except (ValueError, RecursionError):
             return None
-        if not request.given:
+        if not request.came:
             return None
         store = store_of(self._choices.store, job.tenant, self.settings)
         request.rename(store)

@@ -32,14 +32,14 @@ async def answer_rows(
     deadline: float,
 ) -> dict[str, Any]:
     """Answer `POST /v1/compress`; the rows that were shortened are named in `ccr_hashes`."""
-    given = json.loads(body)
-    rows = given.get("messages") if isinstance(given, dict) else None
+    data = json.loads(body)
+    rows = data.get("messages") if isinstance(data, dict) else None
     if not isinstance(rows, list):
         raise MessageError("must be a list", "messages")
     folded = await fold(Job("openai-chat", "", tenant, "", body, deadline, is_lossless=True))
-    shown = rows if folded.body is None else json.loads(folded.body)["messages"]
+    sent = rows if folded.body is None else json.loads(folded.body)["messages"]
     originals: dict[str, Any] = {}
-    result = [_named(row, short, originals) for row, short in zip(rows, shown, strict=True)]
+    result = [_named(row, short, originals) for row, short in zip(rows, sent, strict=True)]
     if originals:
         store.put({_KEY + name: row for name, row in originals.items()})
     before, after = folded.tokens_before, folded.tokens_after
@@ -61,7 +61,7 @@ def original_of(store: Store, name: str, query: str) -> str | None:
         return None
     if query:
         return search([row], query)
-    return "\n\n".join(found.text for found in find_texts([row]))
+    return "\n\n".join(one.text for one in find_texts([row]))
 
 
 def _named(row: Any, short: Any, originals: dict[str, Any]) -> Any:

@@ -146,12 +146,12 @@ class Settings:
         return replace(self, **{name: getattr(other, name) for name in _FOLLOWED})
 
     @classmethod
-    def from_env(cls, env: Mapping[str, str], *, config: str | None = None, **given: Any) -> Self:
-        """Read `REFOLD_PORT`, `REFOLD_TOKEN` and so on; what is *given* and not `None` wins.
+    def from_env(cls, env: Mapping[str, str], *, config: str | None = None, **choices: Any) -> Self:
+        """Read `REFOLD_PORT`, `REFOLD_TOKEN` and so on; *choices* other than `None` win.
 
         What neither says is read from the TOML file *config*, if there is one.
         """
-        values = {name: value for name, value in given.items() if value is not None}
+        values = {name: value for name, value in choices.items() if value is not None}
         for setting in fields(cls):
             raw = env.get(PREFIX + setting.name.upper())
             if setting.name not in values and raw:

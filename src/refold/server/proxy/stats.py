@@ -290,12 +290,12 @@ class Stats:
 
     def session(self, name: str, api: str, model: str) -> SessionStats:
         """Return the figures of one session."""
-        found = self.sessions.pop(name, None) or SessionStats(name, api)
-        found.model = model or found.model
-        self.sessions[name] = found
+        session = self.sessions.pop(name, None) or SessionStats(name, api)
+        session.model = model or session.model
+        self.sessions[name] = session
         while len(self.sessions) > _MOST_SESSIONS:
             self.sessions.popitem(last=False)
-        return found
+        return session
 
     def fault(self, kind: str) -> None:
         """Count a failure."""

@@ -66,7 +66,7 @@ class _Worker:
         self._write(self.process, self.settings)
         self._reading = asyncio.create_task(self._read(self.process))
 
-    async def call(self, operation: str, given: tuple[object, ...], seconds: float) -> Any:
+    async def call(self, operation: str, arguments: tuple[object, ...], seconds: float) -> Any:
         """Return what the worker answers; `TimeoutError` if it takes longer than *seconds*."""
         process = self.process
         if process is None:
@@ -78,7 +78,7 @@ class _Worker:
                 process.kill()
         number, future = next(self._numbers), loop.create_future()
         self.pending[number] = future, loop.time()
-        self._write(process, (number, operation, given))
+        self._write(process, (number, operation, arguments))
         async with asyncio.timeout(seconds):
             answer = await future
         if isinstance(answer, JobError):
@@ -139,13 +139,13 @@ class Workers:
         calls = (worker.call("ping", (), 2 * _STUCK_SECONDS) for worker in self._workers)
         await asyncio.gather(*calls)
 
-    async def call(self, key: str, operation: str, *given: object, seconds: float) -> Any:
+    async def call(self, key: str, operation: str, *arguments: object, seconds: float) -> Any:
         """Return what the worker for *key* answers; raise one of `NO_ANSWER` if it does not.
 
         An *operation* is a method of its `Folder`, or `ping`, to answer at all.
         """
         worker = self._workers[crc32(key.encode()) % len(self._workers)]
-        return await worker.call(operation, given, seconds)
+        return await worker.call(operation, arguments, seconds)
 
     async def reload(self, settings: Settings) -> None:
         """Let all workers follow other settings."""
@@ -205,10 +205,10 @@ async def _work(source: BinaryIO, target: BinaryIO) -> None:
             frame = _read_frame(source)
             loop.call_soon_threadsafe(jobs.put_nowait, frame)
 
-    async def do(number: int, operation: str, given: tuple[Any, ...]) -> None:
+    async def do(number: int, operation: str, arguments: tuple[Any, ...]) -> None:
         answer: object
         try:
-            answer = None if operation == "ping" else getattr(folder, operation)(*given)
+            answer = None if operation == "ping" else getattr(folder, operation)(*arguments)
             if inspect.isawaitable(answer):
                 answer = await answer
         except Exception as error:  # noqa: BLE001 - a request must never end the worker

@@ -220,8 +220,8 @@ class PiecewiseApi(Api):
 
     def kept(self, pieces: object) -> list[Wire]:
         """Return the *pieces* of an answer that are no retrieval calls."""
-        own = pieces if isinstance(pieces, list) else []
-        return [piece for piece in own if not self.is_retrieval(piece)]
+        pieces = pieces if isinstance(pieces, list) else []
+        return [piece for piece in pieces if not self.is_retrieval(piece)]
 
     def as_messages(self, pieces: list[Wire]) -> list[Wire]:
         """Return an answer of these *pieces* as messages."""
@@ -235,15 +235,15 @@ class PiecewiseApi(Api):
         """Split the pieces of an answer at its first retrieval call."""
         if not isinstance(pieces, list):
             return Turn()
-        own = [piece for piece in pieces if self.is_retrieval(piece)]
-        if not own:
+        ours = [piece for piece in pieces if self.is_retrieval(piece)]
+        if not ours:
             return Turn(shown=pieces)
-        shown = pieces[: pieces.index(own[0])]
+        shown = pieces[: pieces.index(ours[0])]
         return Turn(
             shown=shown,
-            calls=[self.read_call(piece) for piece in own],
+            calls=[self.read_call(piece) for piece in ours],
             is_mixed=any(self.tool_called(piece) is not None for piece in shown),
-            wires=self.as_messages([*shown, *own]),
+            wires=self.as_messages([*shown, *ours]),
         )
 
 

@@ -115,18 +115,18 @@ def _is_retrieval(call: Wire) -> bool:
 
 
 def _split_turn(text: str, calls: Sequence[Wire]) -> Turn:
-    own = [place for place, call in enumerate(calls) if _is_retrieval(call)]
-    if not own:
+    ours = [place for place, call in enumerate(calls) if _is_retrieval(call)]
+    if not ours:
         return Turn(shown=text)
     answer: Wire = {"role": "assistant", "content": text or None}
     return Turn(
         shown=text,
         calls=[
             RetrievalCall(calls[place]["id"], calls[place]["function"]["arguments"])
-            for place in own
+            for place in ours
         ],
-        is_mixed=own[0] > 0,
-        wires=[{**answer, "tool_calls": [calls[place] for place in own]}],
+        is_mixed=ours[0] > 0,
+        wires=[{**answer, "tool_calls": [calls[place] for place in ours]}],
     )
 
 

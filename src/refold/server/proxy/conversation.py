@@ -11,7 +11,7 @@ from refold.conversation.session import Session
 from refold.errors import describe_kind
 from refold.notation.marks import is_lossless_mark
 from refold.server.proxy.apis.base import Round, Wire
-from refold.server.proxy.ledger import Past
+from refold.server.proxy.ledger import Outbox, Past
 from refold.server.proxy.request import Known, Request
 from refold.server.proxy.settings import ToolRules
 from refold.tools.shapes import find_texts
@@ -22,6 +22,7 @@ class Conversation:
     """The state of one conversation, which only grows."""
 
     name: str
+    outbox: Outbox
     session: Session[Any]
     rules: ToolRules
     past: Past

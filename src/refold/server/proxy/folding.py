@@ -27,7 +27,17 @@ from refold.server.originals import enter_fold, enter_shown
 from refold.server.proxy.apis import api_called
 from refold.server.proxy.apis.base import TOOL_NAME, Round, Wire
 from refold.server.proxy.conversation import Conversation, answered, is_cut
-from refold.server.proxy.ledger import ALIAS, CAME, OFF, ROUNDS, SENT, JoinedStore, Sent, read_past
+from refold.server.proxy.ledger import (
+    ALIAS,
+    CAME,
+    OFF,
+    ROUNDS,
+    SENT,
+    Outbox,
+    Sent,
+    Writer,
+    read_past,
+)
 from refold.server.proxy.request import Folded, Job, Known, Request, Snapshot, recorded, store_of
 from refold.server.proxy.rows import answer_rows, original_of
 from refold.server.proxy.settings import Settings
@@ -55,9 +65,14 @@ class Folder:
         self._beside = ThreadPoolExecutor(1, "refold fold")
 
     @cached_property
-    def _store(self) -> JoinedStore:
+    def _store(self) -> Store:
         """The whole store; opened when it is first needed, and tried again if that fails."""
-        return JoinedStore(self._choices.store, CheckedChoices(self._address).store)
+        return self._choices.store
+
+    @cached_property
+    def _writer(self) -> Writer:
+        """The same store, opened once more: reading need not wait for writing."""
+        return Writer(CheckedChoices(self._address).store)
 
     def reload(self, settings: Settings) -> None:
         """Follow other settings from the next request on; the store stays."""
@@ -101,7 +116,7 @@ class Folder:
 
         It is taken out of memory: only if all goes well is it kept again.
         """
-        about, rules, store = request.about, self._settings.rules(), self._store_of(job.tenant)
+        about, rules = request.about, self._settings.rules()
         for name in reversed(request.beginnings):
             talk = self._live.pop((job.tenant, name), None)
             if talk is not None and (talk.session.options.model or "") == about.model:
@@ -112,11 +127,13 @@ class Folder:
             model=about.model or None,
             pins=(rules.is_excluded,) if rules.excluded else (),
         )
-        scope = self._scope(about.conversation)
+        outbox, scope = Outbox(self._store), self._scope(about.conversation)
+        store = store_of(outbox, job.tenant, self._settings)
         session = Session[Any](options, store=store, conversation=scope, clock=self._clock)
         past = read_past(store, request.beginnings)
         return Conversation(
             about.conversation,
+            outbox,
             session,
             rules,
             past,
@@ -148,35 +165,26 @@ class Folder:
                 return replace(folded, is_late=True)
             talk.work = talk.work.result()
         before = talk.saved, talk.session.report.tokens_unfolded
-        done: Folded | None = None
-        with self._store.joined() as entries:
-            if not talk.is_read:
-                talk.read(request, end)
-            is_again = talk.sent and talk.length == len(request.whole)
-            if is_again:
-                done = self._finish(job, request, talk, talk.sent, before)
-            else:
-                talk.settle()
-                talk.note_sent(request.whole[:end])
-                talk.extend(request.whole)
-                is_due = talk.session.is_due(
-                    budget,
-                    cold=request.is_cold(talk.session.idle_seconds),
-                    result_tokens=talk.rules.limit_of if self._settings.tool_limits else None,
-                )
-                if not is_due or talk.work is not None or talk.error:
-                    done = self._finish(job, request, talk, talk.session.stay(), before)
-        await self._store.write(entries)
-        if done is not None:
-            return done
+        if not talk.is_read:
+            talk.read(request, end)
+        if talk.sent and talk.length == len(request.whole):  # the same request once more
+            return await self._finish(job, request, talk, talk.sent, before)
+        talk.settle()
+        talk.note_sent(request.whole[:end])
+        talk.extend(request.whole)
+        is_due = talk.session.is_due(
+            budget,
+            cold=request.is_cold(talk.session.idle_seconds),
+            result_tokens=talk.rules.limit_of if self._settings.tool_limits else None,
+        )
+        if not is_due or talk.work is not None or talk.error:
+            return await self._finish(job, request, talk, talk.session.stay(), before)
         talk.fork = talk.session.fork()
         talk.work = self._beside.submit(talk.fork.fold)
         await self._until(job.deadline, talk.work)
         why, is_late = talk.session.due or "", not talk.work.done()
-        with self._store.joined() as entries:
-            view = talk.settle() or talk.session.stay()
-            done = self._finish(job, request, talk, view, before)
-        await self._store.write(entries)
+        view = talk.settle() or talk.session.stay()
+        done = await self._finish(job, request, talk, view, before)
         return replace(done, why=why, is_late=is_late, why_not=talk.error)
 
     async def _until(self, deadline: float, work: Future[Any]) -> None:
@@ -185,7 +193,7 @@ class Folder:
         waiting.add_done_callback(lambda done: done.cancelled() or done.exception())
         await asyncio.wait([waiting], timeout=max(0, deadline - self._clock()))
 
-    def _finish(
+    async def _finish(
         self,
         job: Job,
         request: Request,
@@ -211,7 +219,7 @@ class Folder:
         body = request.write(view, ranges, has_tool=has_tool)
         if is_refolded:
             talk.folds, talk.saved_by_folds = report.folds, talk.saved
-        store = self._store_of(job.tenant)
+        store = store_of(talk.outbox, job.tenant, self._settings)
         if talk.length < len(request.whole):
             sent = Sent(
                 first=first,
@@ -230,6 +238,7 @@ class Folder:
                 if end - start > 1:
                     enter_fold(store, wire, fold)
         talk.sent, talk.is_offered, talk.length = view, is_offered, len(request.whole)
+        await self._writer.write(talk.outbox.take())
         beside = self._beside_tokens(talk, request)
         saved_before, known = before
         return replace(
@@ -286,9 +295,9 @@ class Folder:
         await self._enter(tenant, {OFF + beginning: True})
 
     async def _enter(self, tenant: str, entries: dict[str, Any]) -> None:
-        with self._store.joined() as scoped:
-            self._store_of(tenant).put(entries)
-        await self._store.write(scoped)
+        outbox = Outbox(self._store)
+        store_of(outbox, tenant, self._settings).put(entries)
+        await self._writer.write(outbox.take())
 
     def snapshot(self, tenant: str, name: str, api: str) -> Snapshot | None:
         """Return the longest branch of a conversation in memory; a client may have several.

@@ -11,9 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from itertools import pairwise
@@ -146,51 +144,48 @@ def name_beginnings(messages: Iterable[object], before: str = "") -> list[str]:
     return names
 
 
-class JoinedStore:
-    """Joins the puts of a request, and those of several requests, into one.
+class Outbox:
+    """A store in which what is put waits to be written, and is found meanwhile.
 
-    A put waits for the disk. So the worker goes on with other requests meanwhile, and what these
-    put is written together.
+    Each conversation has one: all that a request puts is written at once, or not at all. A fold
+    beside it may put while it is emptied.
     """
 
-    def __init__(self, store: Store, reader: Store | None = None) -> None:
-        """*reader* is the same store, opened once more: reading need not wait for writing."""
+    def __init__(self, store: Store) -> None:
+        """*store* is where everything else is read from."""
         self._store = store
-        self._reader = reader or store
-        self._local = threading.local()
-        self._waiting: list[tuple[dict[str, Any], asyncio.Future[None]]] = []
-        self._is_writing = False
-
-    @contextmanager
-    def joined(self) -> Iterator[dict[str, Any]]:
-        """Hold back what this thread puts inside the block; yields it, for `write`."""
-        entries: dict[str, Any] = {}
-        self._local.entries = entries
-        try:
-            yield entries
-        finally:
-            self._local.entries = None
+        self._waiting: dict[str, Any] = {}
 
     def put(self, entries: Mapping[str, Any]) -> None:
-        """Store every entry, now or at the end of the block; existing keys keep their values."""
-        held = getattr(self._local, "entries", None)
-        if held is None:
-            self._store.put(entries)
-            return
+        """Keep every entry for `take`; existing keys keep their values."""
         for key, value in entries.items():
-            if key not in held:
-                held[key] = clone(value)
+            self._waiting.setdefault(key, clone(value))
 
     def get(self, keys: Iterable[str]) -> dict[str, Any]:
         """Return the values of *keys*, written or about to be."""
         wanted = list(keys)
-        values = self._reader.get(wanted)
-        held = getattr(self._local, "entries", None) or {}
-        ours = {key: clone(held[key]) for key in wanted if key in held and key not in values}
+        values, waiting = self._store.get(wanted), self._waiting.copy()
+        ours = {key: clone(waiting[key]) for key in wanted if key in waiting and key not in values}
         return {**values, **ours}
 
+    def take(self) -> dict[str, Any]:
+        """Return what waits, and forget it."""
+        return dict(self._waiting.popitem() for _ in range(len(self._waiting)))
+
+
+class Writer:
+    """Writes to a store beside the event loop; a put waits for the disk.
+
+    What other requests put meanwhile is written together.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._waiting: list[tuple[dict[str, Any], asyncio.Future[None]]] = []
+        self._is_writing = False
+
     async def write(self, entries: dict[str, Any]) -> None:
-        """Write what was held back; `StoreError` if that fails."""
+        """Return when all *entries* are written; `StoreError` if that fails."""
         if not entries:
             return
         done = asyncio.get_running_loop().create_future()

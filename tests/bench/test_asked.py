@@ -54,6 +54,7 @@ def test_every_asker_must_get_what_they_ask_for() -> None:
     assert "agent at 30 %: 90.0%" in line
 
 
+@pytest.mark.campaign
 def test_the_bench_prints_a_row_for_each_source_and_asker() -> None:
     command = [sys.executable, str(BENCH / "asked.py"), "--cases", "1", "--shares", "30"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=FOR_EVER, check=False)

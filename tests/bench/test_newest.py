@@ -9,6 +9,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 sys.path.append(str(Path(__file__).parents[2] / "bench"))
 
 from tests.patience import FOR_EVER
@@ -42,6 +44,7 @@ def test_a_value_counts_if_only_the_newest_result_has_it() -> None:
     assert jobs == {6: ("annex-4471",)}
 
 
+@pytest.mark.campaign
 def test_the_bench_prints_a_row_for_each_share(tmp_path: Path) -> None:
     with gzip.open(tmp_path / "trajectory.rooms.jsonl.gz", "wt", encoding="utf-8") as file:
         file.write(json.dumps({"messages": _run()}) + "\n")

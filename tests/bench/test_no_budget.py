@@ -12,6 +12,7 @@ from typing import Any
 
 sys.path.append(str(Path(__file__).parents[2] / "bench"))
 
+import pytest
 from tests.patience import FOR_EVER
 
 from refold import Result, compress
@@ -73,6 +74,7 @@ def bench(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, timeout=FOR_EVER, check=False)
 
 
+@pytest.mark.campaign
 def test_the_bench_compares_two_profiles(tmp_path: Path) -> None:
     line = json.dumps({"messages": made_run(ROWS, CODE, CODE)}) + "\n"
     (tmp_path / "trajectory.own.jsonl.gz").write_bytes(gzip.compress(line.encode()))
@@ -82,6 +84,7 @@ def test_the_bench_compares_two_profiles(tmp_path: Path) -> None:
     assert "all targets reached" in done.stdout
 
 
+@pytest.mark.campaign
 def test_what_people_typed_must_be_as_it_was(tmp_path: Path) -> None:
     long = "The gardener counted the pots behind the long wall again. " * 12
     talk = [

@@ -6,11 +6,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from tests.patience import FOR_EVER
 
 SCRIPT = Path(__file__).parents[2] / "bench" / "open" / "run.py"
 
 
+@pytest.mark.campaign
 def test_small_run_prints_both_tables() -> None:
     command = [sys.executable, str(SCRIPT), "--runs", "1", "--shares", "30", "--parts", "2"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=FOR_EVER, check=True)

@@ -190,7 +190,7 @@ def test_marks_that_move_on_make_no_difference(tmp_path: Path, is_marked_from: i
     assert before[2] != talker.messages[2]
 
 
-@pytest.mark.parametrize("budget", ["auto", 6_000])
+@pytest.mark.parametrize("budget", [pytest.param("auto", marks=pytest.mark.campaign), 6_000])
 def test_a_conversation_goes_on_after_a_restart_as_if_there_was_none(
     tmp_path: Path, budget: int | str
 ) -> None:

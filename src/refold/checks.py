@@ -72,10 +72,10 @@ def check_rows(name: str, rows: object, kind: type, *, by: str = "name") -> None
     for row in rows:
         if not isinstance(row, kind):
             raise ConfigError(f"{name} must hold {kind.__name__} only, got {row!r}")
-        own = getattr(row, by)
-        if own in known:
-            raise ConfigError(f"{name} has two with the {by} {own!r}")
-        known.add(own)
+        key = getattr(row, by)
+        if key in known:
+            raise ConfigError(f"{name} has two with the {by} {key!r}")
+        known.add(key)
 
 
 def need(

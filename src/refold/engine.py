@@ -236,8 +236,8 @@ class Engine(Planner):
             marked = [fold for fold in taker if fold.is_marked]
             if not marked:
                 break
-            key, shown = behind_of(marked[-1].sources).fold, shown_in(marked[-1])
-            if not grow(sizes, key, len(shown)):
+            last = marked[-1]
+            if not grow(sizes, behind_of(last.sources).fold, len(shown_in(last))):
                 break
             sealed = self.seal(sealed, sizes=sizes)
         raise StoreError("the store has other originals under every key that was tried")

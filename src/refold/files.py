@@ -90,9 +90,9 @@ def effects_of(call: Call) -> Effects:
     if _BEGIN in script:
         return Effects(writes=_clean(_PATCHED.findall(script)))
     if _SHELL.search(call.name) and not _WRITES.search(call.name):
-        shown = _SHOWING.fullmatch(script.strip())
+        showing = _SHOWING.fullmatch(script.strip())
         written = [one or other for one, other in _WRITTEN.findall(script)]
-        return Effects(_clean(shown[1].split()) if shown else (), _clean(written))
+        return Effects(_clean(showing[1].split()) if showing else (), _clean(written))
     text = call.spelled
     seen = text if len(text) <= 2 * _SEEN else text[:_SEEN] + text[-_SEEN:]
     verb = _COMMAND.search(seen)
@@ -135,8 +135,8 @@ def script_of(call: Call) -> str:
     return max(texts, key=len, default="")
 
 
-def _is_read_only(found: tuple[str, ...]) -> bool:
-    program, _, subcommand = found
+def _is_read_only(command: tuple[str, ...]) -> bool:
+    program, _, subcommand = command
     program = program.rpartition("/")[2]
     return program in _READ_ONLY or subcommand in _READ_ONLY_SUBCOMMANDS.get(program, "").split()
 

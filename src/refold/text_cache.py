@@ -37,12 +37,12 @@ class Tables:
     @property
     def chosen(self) -> list[str]:
         """The names of those that are not refold's own."""
-        is_own = {
-            "detectors": self.detectors is DETECTORS,
-            "codecs": self.codecs == CODECS,
-            "rules": self.rules == RULES,
+        is_chosen = {
+            "detectors": self.detectors is not DETECTORS,
+            "codecs": self.codecs != CODECS,
+            "rules": self.rules != RULES,
         }
-        return [name for name, own in is_own.items() if not own]
+        return [name for name, chosen in is_chosen.items() if chosen]
 
 
 class TextCache:
@@ -78,11 +78,6 @@ class TextCache:
         self._written: dict[str, str | None] = {}
         self._to_write: dict[str, None] = {}
         self._stretches: dict[str, str] = {}
-
-    @property
-    def looks(self) -> int:
-        """How many texts were looked at so far."""
-        return self.reader.looks
 
     def forget_sentences(self) -> None:
         """Forget what only planning needs; it takes more memory than the conversation."""

@@ -109,7 +109,7 @@ def fold_file(
         job = engine.begin(document.messages)
         if progress is not None:
             looks = 2 * len({part.text for message in job.messages for part in message.parts})
-            progress.share = lambda: min(1.0, job.text_cache.looks / max(1, looks))
+            progress.share = lambda: min(1.0, job.text_cache.reader.looks / max(1, looks))
         result = engine.finish(job, run(engine.flow(job), engine.asker, job.tally))
     is_turn = [message.is_turn for message in job.messages]
     items, places, last = list[Item](), list[range](), -1

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from refold import Session
-from refold.conversation.budgets import Budget
+from refold.conversation.economics import Budget
 from refold.conversation.economics import SLACK, Account, Rates, landing_tokens
 from tests.plan.ladder.promise import words
 

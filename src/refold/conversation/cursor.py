@@ -3,36 +3,36 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Final
 
-from refold.conversation.arrival import Arrival
 from refold.conversation.strategies import Strategy, Task, ends_in_summary
 from refold.engine import Engine, ask_until_known
 from refold.fold.texts import SYSTEM
+from refold.fold.whole import Speller
 from refold.llm.ask import Flow, Tally
 from refold.messages.folds import Fold, Plan, kept_fold
-from refold.messages.formats import Loader, load
+from refold.messages.formats import Loader
 from refold.messages.handles import seal_plan
-from refold.messages.manifest import Behind, Get, Shown, Trail, folds_in, read_said, write_view
+from refold.messages.manifest import Behind, Shown, Trail, folds_in, read_said, write_view
 from refold.messages.message import Message
 from refold.messages.render import Rendering, render_short_forms
-from refold.messages.untouchable import is_pinned
+from refold.messages.untouchable import is_pinned, reason_to_stay
 from refold.messages.wire import clone
 from refold.options import Options
-from refold.result import BudgetReport, Obstacle
+from refold.result import BudgetReport
 from refold.text_cache import TextCache
 
 _HORIZON: Final = 12
 """A refold reads originals of so many times the tokens it lands at: 288,000 with "auto". What is
 older goes in as the last view shows it, so that no refold costs more than that."""
-NO_MESSAGES: Final[Mapping[int, Message]] = MappingProxyType({})
-Limit = Callable[[Mapping[str, Any]], int | None]
-"""Returns the most tokens of a message with results, or `None`."""
+_NO_MESSAGES: Final[Mapping[int, Message]] = MappingProxyType({})
 _CHANGED: Final = Fold(sources=())
 """Shows nothing that another fold shows."""
+Limit = Callable[[Mapping[str, Any]], int | None]
+"""Returns the most tokens of a message with results, or `None`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +51,11 @@ class Item:
     """Whether thinking is left out of it."""
     behind: Behind | None = None
     """What it stands for, if it is a stand-in."""
+
+    @property
+    def span(self) -> range:
+        """The indices of the messages that it stands for."""
+        return range(self.first, self.end)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +83,12 @@ class View:
         """Return its items."""
         return self.items if len(self.items) == self.count else self.items[: self.count]
 
+    def first_items(self, count: int) -> View:
+        """Return a view of its own with the first items of this one."""
+        items = self.items[:count]
+        trail, tokens = self.trail.copy(count), sum(item.tokens for item in items)
+        return replace(self, items=items, count=count, trail=trail, tokens=tokens)
+
 
 class Cursor:
     """Everything about one conversation but when to fold; for one thread at a time."""
@@ -96,16 +107,13 @@ class Cursor:
         """Whether thinking so far may be bound to messages other than the ones given."""
         self.sent_as_given = 0
         """How many messages were sent as given, if they are not in view yet."""
-        self._loader = self._new_loader()
+        self._loader = Loader(self.options.format, strict_roles=self.options.strict_roles)
         self._trail = engine.new_trail()
         """What is known of the messages as they were given."""
         self._linked = 0
         """How many stand-ins among the given messages the records of the view know."""
-        self._arrival: Arrival | None = None
-
-    def _new_loader(self) -> Loader:
-        options = self.engine.options
-        return Loader(options.format, strict_roles=options.strict_roles)
+        self._speller: Speller | None = None
+        """Knows what a reader of the view has seen; made when it is needed."""
 
     @property
     def options(self) -> Options:
@@ -120,9 +128,8 @@ class Cursor:
     @property
     def fixed(self) -> int:
         """Tokens of the instructions that the conversation begins with."""
-        place = 0
-        while place < len(self.given) and self.given[place].role in SYSTEM:
-            place += 1
+        rest = (place for place, message in enumerate(self.given) if message.role not in SYSTEM)
+        place = next(rest, len(self.given))
         return self.totals[place - 1] if place else 0
 
     def append(self, wire: Any, stands_for: Behind | None = None) -> None:
@@ -132,27 +139,20 @@ class Cursor:
         """
         index = len(self.given)
         self._loader.rewind(index)
-        loaded = self._loader.load(wire, index)
-        own = loaded.changed(wire=clone(dict(wire)))
+        loaded = self._loader.load(wire, index).changed(wire=clone(dict(wire)))
         if len(self._trail.keys) > index:  # an addition was interrupted, or undone
             self._trail = self._trail.copy(index)
-        (message,) = self.engine.recognize((own,), self._trail)
+        (message,) = self.engine.recognize((loaded,), self._trail)
         if stands_for is not None:
             message = message.changed(stands_for=stands_for)
-        tokens = self.cache.tokens.message(message)
-        self.totals[index:] = [self.whole + tokens]
+        self.totals[index:] = [self.whole + self.cache.tokens.message(message)]
         self.given.append(message)
 
     def append_short(self, original: dict[str, Any], sent: dict[str, Any]) -> None:
         """Add a message as it is *sent*: in a short form that the caller made of the *original*."""
-        known = self._trail.copy(len(self.given))
-        rendering = render_short_forms([original], [sent], known)
+        rendering = render_short_forms([original], [sent], self._trail.copy(len(self.given)))
         self._keep(rendering.verbatim, rendering.entries)
         self.append(rendering.messages[0], rendering.stands[0])
-
-    def count(self, messages: Sequence[Any]) -> int:
-        """Return the tokens of any messages."""
-        return sum(map(self.cache.tokens.message, load(messages, format_name=self.options.format)))
 
     def fork(self) -> Cursor:
         """Return an independent copy."""
@@ -162,9 +162,8 @@ class Cursor:
         other.now = replace(self.now, items=self.now.shown().copy())
         other.verbatim = self.verbatim.copy()
         other.tally = copy.deepcopy(self.tally)
-        other._loader = self._loader.copy()
-        other._trail = self._trail.copy()
-        other._arrival = None
+        other._loader, other._trail = self._loader.copy(), self._trail.copy()
+        other._speller = None
         return other
 
     def cut(self, length: int) -> bool:
@@ -175,19 +174,11 @@ class Cursor:
             self.is_doubted = self.is_doubted or now.folds > 0
             self.now = View(trail=self.engine.new_trail())
         elif length < now.covered:
-            count = now.count - (now.covered - length)
-            items, trail = now.items[:count], now.trail.copy(count)
-            records, _ = write_view(trail, ())  # a shorter view, which has no record of its own yet
+            shorter = now.first_items(now.count - (now.covered - length))
+            records, _ = write_view(shorter.trail, ())  # it has no record of its own yet
             self._keep(records, records)
-            self.now = replace(
-                now,
-                items=items,
-                count=count,
-                covered=length,
-                trail=trail,
-                tokens=sum(item.tokens for item in items),
-            )
-        self._arrival = None
+            self.now = replace(shorter, covered=length)
+        self._speller = None
         self._trail = self._trail.copy(length)
         self._linked = 0
         self.sent_as_given = min(self.sent_as_given, length)
@@ -204,18 +195,18 @@ class Cursor:
             total += count(message)
             self.totals[index] = total
         items = [replace(item, tokens=count(self._read(item))) for item in self.now.shown()]
-        self.now = replace(
-            self.now, items=items, count=len(items), tokens=sum(item.tokens for item in items)
-        )
+        tokens = sum(item.tokens for item in items)
+        self.now = replace(self.now, items=items, count=len(items), tokens=tokens)
 
     def _read(self, item: Item, place: int | None = None) -> Message:
         """Read a message of the view; at a *place* of its own, if given."""
         first = self.given[item.first]
         if item.is_given:
             return first if place is None else first.changed(index=place)
-        index = item.first if place is None else place
-        read = Loader(first.format).load(item.wire, index)
+        read = Loader(first.format).load(item.wire, item.first if place is None else place)
         return read if item.behind is None else read.changed(stands_for=item.behind)
+
+    # --- what is new ----------------------------------------------------------------------------
 
     def arrive(self, limit: Limit | None = None) -> View:
         """Bring what is new into view: results respelled, unless they were sent as given.
@@ -228,21 +219,43 @@ class Cursor:
             fresh = self.given[self.now.covered : end]
             if not fresh:
                 continue
-            now, arrival = self.now, self._arrival or self._arrival_so_far(self.now)
-            self._arrival = None  # what an exception interrupts is read again
+            now, speller = self.now, self._speller or self._speller_so_far()
+            self._speller = None  # what an exception interrupts is read again
             if end == border:
                 folds = [kept_fold(message, "already_sent") for message in fresh]
-                for message in fresh:
-                    arrival.note(message, message)
+                for message, fold in zip(fresh, folds, strict=True):
+                    speller.note(message, fold)
             else:
-                folds = [arrival.spell(message) for message in fresh]
+                folds = [self._spell(message, speller) for message in fresh]
                 if limit is not None:
-                    folds = self._cut(folds, limit)
-            self.now = self._adopt(now, now.count, self._sealed(folds, now), fresh[0].index)
-            self._arrival = arrival
+                    folds = self._excerpt(folds, limit)
+            spans = [range(message.index, message.index + 1) for message in fresh]
+            self.now = self._write(self._sealed(folds, now), spans, now)
+            self._speller = speller
         return self.now
 
-    def _cut(self, folds: list[Fold], limit: Limit) -> list[Fold]:
+    def _speller_so_far(self) -> Speller:
+        """Return one that knows what a reader of the view has seen in a form that loses nothing."""
+        speller = Speller(self.cache.tokens, self.cache.codecs, is_quoted=True)
+        for item in self.now.shown():
+            if item.is_given or item.first >= self.now.seen:
+                message = self.given[item.first]
+                texts = {number: part.text for number, part in enumerate(self._read(item).parts)}
+                speller.note(message, Fold(sources=(message,), texts=texts))
+        return speller
+
+    def _spell(self, message: Message, speller: Speller) -> Fold:
+        """Return how the next message is sent: once, before anything depends on its form."""
+        why = reason_to_stay(message, self.options)
+        if not why and self.options.profile == "classic":
+            why = "not_folded_yet"
+        if not why:
+            return speller.spell(message)
+        fold = kept_fold(message, why)
+        speller.note(message, fold)
+        return fold
+
+    def _excerpt(self, folds: list[Fold], limit: Limit) -> list[Fold]:
         """Show parts of the results among *folds* that take more tokens than their *limit*."""
         count = self.cache.tokens
         long = {
@@ -281,64 +294,45 @@ class Cursor:
         start = 0 if is_unknown else changed
         return (*plan[:start], *self.engine.unbind(plan[start:], is_resumed=True))
 
-    def _arrival_so_far(self, now: View) -> Arrival:
-        """Return what a reader of the view has seen."""
-        arrival = Arrival(self.options, self.cache)
-        for item in now.shown():
-            if item.is_given or item.first >= now.seen:
-                arrival.note(self.given[item.first], self._read(item))
-        return arrival
-
     def _relink(self) -> None:
         """Note in the records of the view which of the messages given turn out to be stand-ins.
 
         They are known by all of their view, and may have come one by one.
         """
-        stands = self._trail.stands
+        stands, get = self._trail.stands, self.engine.get
         if len(stands) == self._linked:
             return
-        get = self.engine.get
         for place, fold in stands:
             if place < len(self.given) and self.given[place].stands_for is None:
-                self.given[place] = self.given[place].changed(stands_for=_behind(fold, get))
-        now, items = self.now, self.now.shown()
+                known = folds_in([fold], get) if get else {}
+                behind = known.get(fold, Behind(fold))
+                self.given[place] = self.given[place].changed(stands_for=behind)
+        items = self.now.shown()
         fresh = [
             replace(item, behind=self.given[item.first].stands_for) if item.is_given else item
             for item in items
         ]
         if fresh != items:
-            trail = self._new_trail(now.trail)
-            records, _ = write_view(
-                trail, [Shown(read_said(item.wire), item.behind) for item in fresh]
-            )
+            trail = self._trail_after(self.now, 0)
+            rows = [Shown(read_said(item.wire), item.behind) for item in fresh]
+            records, _ = write_view(trail, rows)
             self._keep(records, records)
-            self.now = replace(now, items=fresh, count=len(fresh), trail=trail)
+            self.now = replace(self.now, items=fresh, count=len(fresh), trail=trail)
         self._linked = len(stands)
 
-    def _new_trail(self, before: Trail, length: int = 0) -> Trail:
-        trail = before.copy(length)
-        trail.looked = min(trail.looked, self._trail.looked)
-        return trail
+    # --- everything anew ------------------------------------------------------------------------
 
-    def _keep(self, verbatim: dict[str, Any], entries: dict[str, Any]) -> None:
-        if self.engine.get is not None and entries:
-            self.engine.save(Rendering(trail=self._trail, entries=entries))
-        self.verbatim.update(verbatim)
-
-    def hides_pinned(self) -> bool:
-        """Tell whether a message that is pinned is not in view word for word."""
+    def show_pinned(self) -> None:
+        """Forget the view if a pinned message is not in it word for word."""
         pins = self.options.pins
-        return any(
+        if any(
             not item.is_given
             and any(is_pinned(message, pins) for message in self.given[item.first : item.end])
             for item in self.now.shown()
-        )
-
-    def begin_anew(self) -> None:
-        """Forget the view; everything is as before it was first sent."""
-        self.is_doubted = self.is_doubted or any(not item.is_given for item in self.now.shown())
-        self.now = View(trail=self.engine.new_trail(), folds=self.now.folds)
-        self._arrival = None
+        ):
+            self.is_doubted = True  # the thinking so far came of stand-ins
+            self.now = View(trail=self.engine.new_trail(), folds=self.now.folds)
+            self._speller = None
 
     def refold(self, budget: int | None, target: int | None, strategy: Strategy) -> Flow[View]:
         """Fold everything anew, from the originals; return the view without adopting it.
@@ -346,7 +340,7 @@ class Cursor:
         With a *target* under a *budget*, or as the profile folds without one.
         """
         now, self.tally.seconds_asked = self.now, 0.0
-        sources, ranges = self._sources(now, _HORIZON * (target or self.whole))
+        sources, places = self._sources(_HORIZON * (target or self.whole))
         task = Task(
             messages=sources,
             engine=self.engine,
@@ -358,82 +352,87 @@ class Cursor:
         plan, report, kept = fitting.plan, fitting.report, fitting.kept
         dropped = list[Message]()
         if kept is not None:
-            dropped = [sources[place] for place in sorted({*range(len(sources))} - {*kept})]
-            ranges = [ranges[place] for place in kept]
+            dropped = [sources[n] for n in sorted({*range(len(sources))} - {*kept})]
+            places = [places[n] for n in kept]
         self.cache.forget_sentences()
         plan = self.engine.seal(plan, tokens=self.cache.tokens if report is None else None)
         if report is not None:
             plan, report = self.engine.report_sealed(plan, report, self.cache.tokens)
-            report = None if report is None else _by_index(report, ranges)
+        if report is not None:  # its places are those among the sources
+            obstacles = [
+                replace(o, message_index=places[o.message_index].start) for o in report.obstacles
+            ]
+            report = replace(report, obstacles=tuple(obstacles))
+        spans = [
+            range(places[fold.sources[0].index].start, places[fold.sources[-1].index].stop)
+            for fold in plan
+        ]
         same, shown = 0, list[Fold]()
-        for item, fold in zip(now.shown(), plan, strict=False):
+        for item, fold, span in zip(now.shown(), plan, spans, strict=False):
             is_same = fold.is_kept and fold.sources[0].index not in fitting.rewritten
-            if not (item.is_given and is_same and _covers(ranges, fold, item)):
+            if not (item.is_given and is_same and item.span == span):
                 shown.append(_CHANGED)
                 break
             shown.append(fold)
             same += 1
         plan = self.engine.unbind(plan, shown, fitting.rewritten)
         same = next((n for n in range(same) if plan[n].is_stripped), same)
-        before = View(items=now.items[:same], count=same, trail=now.trail, folds=now.folds)
-        after = self._adopt(
-            *(before, same, plan, 0, ranges), dropped=dropped, rewritten=fitting.rewritten
-        )
-        is_same = [i.wire for i in after.items] == [i.wire for i in now.shown()]
+        before = replace(now.first_items(same), is_stripped=False)
+        after = self._write(plan[same:], spans[same:], before, dropped, fitting.rewritten)
+        is_changed = [i.wire for i in after.items] != [i.wire for i in now.shown()]
         return replace(
             after,
             seen=len(self.given),
             covered=len(self.given),
             landed=after.tokens,
-            folds=now.folds + (not is_same),
+            folds=now.folds + is_changed,
             budget=report,
             ends_in_summary=ends_in_summary(sources, fitting.plan),
         )
 
     def adopt(self, view: View) -> None:
         """Show what a refold made."""
-        self.now, self._arrival = view, None
+        self.now, self._speller = view, None
 
-    def _sources(self, now: View, most: int) -> tuple[list[Message], list[range]]:
-        """Return what to fold anew, and for each the indices of the messages it stands for."""
+    def _sources(self, most: int) -> tuple[list[Message], list[range]]:
+        """Return what to fold anew, and for each the indices of the messages it stands for.
+
+        What is older than the newest *most* tokens goes in as it is shown now.
+        """
         start, early = 0, list[Item]()
         if self.whole > most:
-            before = self.whole - most
-            for item in now.shown():
+            for item in self.now.shown():
                 is_inside = self.given[item.first].is_tool_result  # its call may be in a digest
-                if item.first and self.totals[item.first - 1] >= before and not is_inside:
+                is_recent = item.first and self.totals[item.first - 1] >= self.whole - most
+                if is_recent and not is_inside:
                     break
                 early.append(item)
                 start = item.end
         sources = [self._read(item, place) for place, item in enumerate(early)]
         for place, item in enumerate(early if self.options.pins else ()):
             given = self.given[item.first]  # what is pinned is known by how it was given
-            if item.end - item.first == 1 and is_pinned(given, self.options.pins):
+            if len(item.span) == 1 and is_pinned(given, self.options.pins):
                 sources[place] = given.changed(index=place)
-        ranges = [range(item.first, item.end) for item in early]
         rest = self.given[start:]
         if early:
             rest = [m.changed(index=place) for place, m in enumerate(rest, len(early))]
-        return [*sources, *rest], [
-            *ranges,
-            *(range(n, n + 1) for n in range(start, len(self.given))),
-        ]
+        singles = (range(n, n + 1) for n in range(start, len(self.given)))
+        return [*sources, *rest], [*(item.span for item in early), *singles]
 
-    def _adopt(
+    # --- writing --------------------------------------------------------------------------------
+
+    def _write(
         self,
-        now: View,
-        first: int,
         plan: Plan,
-        start: int,
-        ranges: Sequence[range] = (),
-        *,
+        spans: Sequence[range],
+        before: View,
         dropped: Sequence[Message] = (),
-        rewritten: Mapping[int, Message] = NO_MESSAGES,
+        rewritten: Mapping[int, Message] = _NO_MESSAGES,
     ) -> View:
-        """Write *plan* out from its fold for place *first* on; return the view with it.
+        """Write *plan* out after the view *before*; return the view with it.
 
-        Without *ranges*, the plan is what comes at index *start* of the conversation. What was
-        *dropped*, or *rewritten* before the plan was made, is kept beside it.
+        Each fold stands for the messages in one of the *spans*. What was *dropped*, or *rewritten*
+        before the plan was made, is kept beside it.
         """
 
         def add(rendering: Rendering) -> None:
@@ -446,62 +445,40 @@ class Cursor:
                     record = behind.to_record()
                     rendering.entries[behind.fold] = rendering.verbatim[behind.fold] = record
 
-        skipped = first if ranges else 0
-        written, rendering = self.engine.write(
-            plan[skipped:],
-            trail=self._new_trail(now.trail, first),
-            rewritten=rewritten,
-            add=add,
-        )
+        trail = self._trail_after(before, before.count)
+        written, rendering = self.engine.write(plan, trail=trail, rewritten=rewritten, add=add)
         self.verbatim.update(rendering.verbatim)
-        fresh = list(self._items(written, rendering, start, ranges))
-        now.items[first:] = fresh
-        return replace(
-            now,
-            count=first + len(fresh),
-            trail=rendering.trail,
-            tokens=now.tokens + sum(item.tokens for item in fresh)
-            if not ranges
-            else sum(item.tokens for item in now.items),
-            covered=start + len(plan) if not ranges else len(self.given),
-            is_stripped=now.is_stripped
-            or any(item.is_stripped for item in now.items[-len(fresh) :]),
-        )
-
-    def _items(
-        self, plan: Plan, rendering: Rendering, start: int, ranges: Sequence[range]
-    ) -> Iterator[Item]:
-        written = zip(plan, rendering.messages, rendering.stands, strict=True)
-        for number, (fold, wire, behind) in enumerate(written):
-            if ranges:
-                one = ranges[fold.sources[0].index]
-                first, end = one.start, ranges[fold.sources[-1].index].stop
-            else:
-                first = start + number
-                end = first + 1
-            is_original = end - first == 1 and fold.sources[0].wire is self.given[first].wire
-            yield Item(
+        rows = zip(written, spans, rendering.messages, rendering.stands, strict=True)
+        fresh = [
+            Item(
                 wire=wire,
-                first=first,
-                end=end,
+                first=span.start,
+                end=span.stop,
                 tokens=self.cache.tokens.fold(fold),
-                is_given=fold.is_kept and is_original,
+                is_given=fold.is_kept
+                and len(span) == 1
+                and fold.sources[0].wire is self.given[span.start].wire,
                 is_stripped=fold.is_stripped,
                 behind=behind,
             )
+            for fold, span, wire, behind in rows
+        ]
+        before.items[before.count :] = fresh
+        return replace(
+            before,
+            count=before.count + len(fresh),
+            trail=rendering.trail,
+            tokens=before.tokens + sum(item.tokens for item in fresh),
+            covered=spans[-1].stop if spans else before.covered,
+            is_stripped=before.is_stripped or any(item.is_stripped for item in fresh),
+        )
 
+    def _trail_after(self, view: View, count: int) -> Trail:
+        trail = view.trail.copy(count)
+        trail.looked = min(trail.looked, self._trail.looked)
+        return trail
 
-def _covers(ranges: Sequence[range], fold: Fold, item: Item) -> bool:
-    return ranges[fold.sources[0].index] == range(item.first, item.end)
-
-
-def _behind(fold: str, get: Get | None) -> Behind:
-    return folds_in([fold], get).get(fold, Behind(fold)) if get else Behind(fold)
-
-
-def _by_index(report: BudgetReport, ranges: Sequence[range]) -> BudgetReport:
-    """Translate places among the sources of a fold to messages of the conversation."""
-    obstacles: list[Obstacle] = [
-        replace(o, message_index=ranges[o.message_index].start) for o in report.obstacles
-    ]
-    return replace(report, obstacles=tuple(obstacles))
+    def _keep(self, verbatim: dict[str, Any], entries: dict[str, Any]) -> None:
+        if self.engine.get is not None and entries:
+            self.engine.save(Rendering(trail=self._trail, entries=entries))
+        self.verbatim.update(verbatim)

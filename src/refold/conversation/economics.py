@@ -8,10 +8,12 @@ what was spent and what sending everything would have cost, are known exactly.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
-from typing import Final, Literal, Self
+from typing import Final, Literal, Self, get_args
 
-from refold.conversation.models import PriceList, list_prices
+from refold.checks import check_choice, check_whole
+from refold.conversation.models import DEFAULT_REGISTRY, PriceList, list_prices
 
 Reason = Literal["cold", "paid", "full"]
 Landing = Literal["auto", "careful", "tight"]
@@ -23,14 +25,113 @@ SLACK: Final = 1.02
 """No run may cost more than this, measured by what sending everything would have cost."""
 _COLD_GAIN: Final = 1.25
 """A cold cache is written anew in any case, but a fold of little use still costs values."""
-_SHARE: Final = 0.3
-LEAST: Final = 8_000
-_MOST: Final = 24_000
-"""Where a view lands: a share of the originals keeps what is lost level over the length of runs."""
-_CAREFUL_SHARE: Final = 0.4
-"""For callers who would rather pay than lose."""
-_TIGHT: Final = 12_000
-"""For models that read little, or badly."""
+_LEAST: Final = 8_000
+_LANDINGS: Final[dict[Landing, tuple[float, int, int]]] = {
+    "auto": (0.3, _LEAST, 24_000),
+    "careful": (0.4, _LEAST, 10**9),  # for callers who would rather pay than lose
+    "tight": (0.0, 12_000, 12_000),  # for models that read little, or badly
+}
+"""Where a view lands: a share of the originals, and the fewest and the most tokens. A share keeps
+what is lost level over the length of runs."""
+_NUMBER_LANDS_AT: Final = 0.5
+"""Of a budget in tokens: as much again comes before the next fold."""
+_WINDOW_SHARE: Final = 0.8
+"""Of a model's window: the rest is for system prompt, tools and the answer."""
+_MIN_GROWTH: Final = 1.1
+"""If a fold could not bring a view down to its budget, it must grow by this much before another
+is tried."""
+_SHARE: Final = re.compile(r"(\d{1,2}(?:\.\d+)?) ?%")
+
+
+def landing_tokens(originals: int, way: Landing | float = "auto") -> int:
+    """Return how large a view should be after a fold of so many tokens of *originals*.
+
+    What a reader needs decides, not money, for which less is always better.
+    """
+    share, least, most = (way, _LEAST, 10**9) if isinstance(way, float) else _LANDINGS[way]
+    return min(most, max(least, int(share * originals)))
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """What a caller gave as `token_budget`; without tokens and a way, nothing is ever folded."""
+
+    tokens: int | None = None
+    """What no view may exceed."""
+    way: Landing | float | None = None
+    """What it is brought down to where that pays; `None` if only the tokens count."""
+    high: float = 1.0
+    """The share of the tokens above which a view is folded."""
+    low: float = _NUMBER_LANDS_AT
+    """The share of the tokens that a fold brings it down to."""
+    least_gain: int = 0
+    """Tokens that a fold must save, unless the view is above the tokens."""
+    is_exact: bool = False
+    """Whether a margin for estimates is taken off the tokens already."""
+
+    @classmethod
+    def of(cls, value: object) -> Self:
+        """Read "auto", "careful", "tight", "30%", a number of tokens, or `None`.
+
+        Raises `ConfigError` for anything else.
+        """
+        if value is None:
+            return cls()
+        if not isinstance(value, str):
+            check_whole("token_budget", value)
+            assert isinstance(value, int)
+            return cls(tokens=value)
+        share = _SHARE.fullmatch(value)
+        if share is not None and float(share[1]):
+            return cls(way=float(share[1]) / 100)
+        check_choice("token_budget", value, get_args(Landing))
+        return cls(way=value)  # type: ignore[arg-type]  # just checked
+
+    @property
+    def is_open(self) -> bool:
+        """Whether there is none."""
+        return self.tokens is None and self.way is None
+
+    def landing(
+        self, originals: int, fixed: int, most: int | None, view: int = 0, unread: int = 0
+    ) -> int:
+        """Return how large a *view* is after a fold of so many tokens of *originals*.
+
+        - *fixed*: those of the instructions at the beginning, which no fold makes shorter: half of
+          what a conversation without them would get is left for everything else.
+        - *most*: of a budget in tokens, how much may be filled.
+        - *unread*: tokens of results that no model has read yet; they stay whole if they fit.
+        """
+        lands = [10**9]
+        if self.way is not None:
+            least = fixed + landing_tokens(originals - fixed, self.way) // 2
+            lands.append(max(landing_tokens(originals, self.way), least))
+        if most is not None:
+            share = max(int(self.low * most), fixed + int(self.low * (most - fixed)) // 2)
+            if fixed + unread <= most:
+                share = max(share, fixed + unread + int(self.low * (most - fixed)) // 2)
+            lands.append(min(most, share))
+        if self.least_gain:
+            lands.append(max(1, view - self.least_gain))
+        return min(lands)
+
+    def limit(self, landed: int, most: int) -> int:
+        """Return the size above which a view is folded that *most* tokens may fill."""
+        return min(most, max(int(self.high * most), int(_MIN_GROWTH * landed)))
+
+    def step(self, model: str | None, landed: int, prices: PriceList | None) -> int:
+        """Return the size above which a view is folded in any case, after it *landed* at a size.
+
+        That is of the model, the next step of its price, or its window if no tokens are given.
+        """
+        window = DEFAULT_REGISTRY.find(model) if model and self.tokens is None else None
+        price = (prices or list_prices()).find(model) if model else None
+        limits = [10**9]
+        if window is not None:
+            limits.append(window.max_input_tokens or window.context_tokens)
+        if price is not None and price.long_tokens is not None:
+            limits.append(price.long_tokens)
+        return max(int(_WINDOW_SHARE * min(limits)), int(_MIN_GROWTH * landed))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,20 +157,6 @@ class Rates:
         return cls(
             read=price.cache_read / price.usd_per_million, written=written / price.usd_per_million
         )
-
-
-def landing_tokens(originals: int, way: Landing = "auto") -> int:
-    """Return how large a view should be after a fold of so many tokens of *originals*.
-
-    What a reader needs decides, not money, for which less is always better.
-    """
-    match way:
-        case "auto":
-            return min(_MOST, max(LEAST, int(_SHARE * originals)))
-        case "careful":
-            return max(LEAST, int(_CAREFUL_SHARE * originals))
-        case "tight":
-            return _TIGHT
 
 
 @dataclass(slots=True, kw_only=True)

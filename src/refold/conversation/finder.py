@@ -17,8 +17,8 @@ seen before says which conversation goes on, or where another one branches off f
     finder.keep(session, names, owner)             # once all went well
 
 A finder keeps anything: a session, or what holds one. What must be equal beside the messages, such
-as a tenant, a model or a format, is the *owner*. A finder is safe to share between threads, what it
-keeps is as safe as it is; `take` is for those of which only one call at a time may have one.
+as a tenant, a model or a format, is the *owner*. A finder is safe to share between threads; what it
+keeps is as safe as it is.
 """
 
 from __future__ import annotations
@@ -39,11 +39,10 @@ from refold.messages.wire import digest
 
 T = TypeVar("T")
 
-_CHECKED: Final = 128
-"""How many messages of a long list that is already known are looked at again at each call, by
-turns: one that was changed in place is noticed within 160 calls in a list of 20,000."""
-_ENDS: Final = 32
-"""So many at both ends are looked at again at every call: that is where clients change messages."""
+_STREAMED: Final = 32
+"""An object among so many messages at the end of a list may have changed in place."""
+_LEVELS: Final = 8
+"""Of lists and dicts in a message whose changes are seen; content has fewer."""
 _SIZE: Final = 16
 """Bytes of a name."""
 
@@ -84,19 +83,12 @@ class Finder(Generic[T]):
                     return length, kept.value
         return 0, None
 
-    def take(self, names: Sequence[bytes], owner: Hashable = "") -> tuple[int, T | None]:
-        """Do what `find` does, and forget what was found, so that no other call finds it."""
-        with self._lock:
-            length, value = self.find(names, owner)
-            if value is not None:
-                self.forget(value)
-            return length, value
-
     def keep(self, value: T, names: Sequence[bytes], owner: Hashable = "") -> None:
         """Keep *value*, to be found by any of the beginnings with these *names*."""
         with self._lock:
             kept = self._kept.get(id(value))
-            if kept is None or kept.owner != owner or not _goes_on(names, kept.names):
+            known = kept.names if kept else []
+            if kept is None or kept.owner != owner or names[: len(known)][-1:] != known[-1:]:
                 self.forget(value)
                 kept = _Kept(value, owner, [])
             fresh = names[len(kept.names) :]
@@ -115,22 +107,10 @@ class Finder(Generic[T]):
                 if kept and self._by_name.get((kept.owner, name)) is kept:
                     del self._by_name[kept.owner, name]
 
-    def clear(self) -> None:
-        """Forget everything."""
-        with self._lock:
-            self._kept.clear()
-            self._by_name.clear()
-
     def values(self) -> list[T]:
         """Return what is kept, the most recently used first."""
         with self._lock:
             return [one.value for one in reversed(self._kept.values())]
-
-
-def _goes_on(names: Sequence[bytes], before: Sequence[bytes]) -> bool:
-    """Tell whether a list with these *names* begins with the one that had those *before*."""
-    length = len(before)
-    return length <= len(names) and (not length or names[length - 1] == before[-1])
 
 
 def name_beginnings(messages: Sequence[Any], before: Sequence[bytes] = ()) -> list[bytes]:
@@ -139,90 +119,70 @@ def name_beginnings(messages: Sequence[Any], before: Sequence[bytes] = ()) -> li
     Only the content of a message counts: frameworks change other fields when they save and load it.
     With names that are known *before*, the messages are those that come after these.
     """
-    return _chain([*before], [_name(wire) for wire in Objects().read(messages)])
-
-
-class Beginnings:
-    """Names the beginnings of lists; a list that goes on from the last one costs what is new.
-
-    A message that is the very same object is looked at again by turns, those at both ends every
-    time, in case it was changed in place. Safe to share between threads.
-    """
-
-    def __init__(self) -> None:
-        self._last: tuple[list[Any], list[str], list[bytes]] = ([], [], [])
-        """The last list, the digests of its messages, and the names of its beginnings."""
-        self._turn = 0
-        self._lock = threading.RLock()  # reentrant: an interrupt may come while it is released
-
-    def of(self, messages: Sequence[Any]) -> list[bytes]:
-        """Do what `name_beginnings` does."""
-        with self._lock:
-            same = self._same(messages)
-            known, digests, names = self._last
-            if same < len(known):
-                known, digests, names = known[:same], digests[:same], names[:same]
-            fresh = messages[same:]
-            wires = Objects().read(fresh)
-            known += fresh
-            digests += map(_digest, wires)
-            self._last = known, digests, _chain(names, [_name(wire) for wire in wires])
-            return names.copy()
-
-    def _same(self, messages: Sequence[Any]) -> int:
-        """Return how many of *messages* are as they were in the last list."""
-        known, digests, _ = self._last
-        size = min(map(len, self._last))
-        for held in self._last:
-            del held[size:]  # what an interrupted call has left
-        known += messages[size:]  # to cut out the beginning would count a reference to each
-        is_same = known == messages
-        del known[size:]
-        if not is_same:
-            pairs = enumerate(zip(messages, known, strict=False))
-            most = min(len(messages), size)
-            size = next((n for n, (new, old) in pairs if new is not old and new != old), most)
-        self._turn += 1
-        start = self._turn * _CHECKED % max(1, size)
-        spots: set[int] = {*range(min(size, _ENDS)), *range(max(0, size - _ENDS), size)}
-        spots.update(range(start, min(size, start + _CHECKED)))
-        for place in sorted(spots):
-            (wire,) = Objects().read([messages[place]])
-            if _digest(wire) != digests[place]:
-                return place
-        return size
-
-
-def _chain(names: list[bytes], digests: Sequence[bytes]) -> list[bytes]:
-    """Return *names* with those of beginnings that end with each of the *digests*."""
+    names = [*before]
     last = names[-1] if names else b""
-    for one in digests:
-        last = blake2b(last + one, digest_size=_SIZE).digest()
+    for wire in Objects().read(messages):
+        last = blake2b(last + _digest_of(wire).encode(), digest_size=_SIZE).digest()
         names.append(last)
     return names
 
 
-def _name(wire: Any) -> bytes:
-    """Name one message by its content."""
-    return blake2b(_digest(_content_of(wire)).encode(), digest_size=_SIZE).digest()
+class Beginnings:
+    """Names the beginnings of lists; of a list that goes on from the last one only what is new.
+
+    Safe to share between threads: what is known of the last list is exchanged in one step.
+    """
+
+    def __init__(self) -> None:
+        self._last: tuple[list[Any], list[bytes]] = ([], [])
+        """The messages of the last list as they were, and the names of its beginnings."""
+
+    def of(self, messages: Sequence[Any]) -> list[bytes]:
+        """Do what `name_beginnings` does."""
+        known, names = self._last
+        same = _count_same(known, messages)
+        fresh = messages[same:]
+        names = name_beginnings(fresh, names[:same])
+        self._last = [*known[:same], *map(_snapshot, fresh)], names
+        return names.copy()
 
 
-def _digest(value: Any) -> str:
+def _count_same(known: Sequence[Any], messages: Sequence[Any]) -> int:
+    """Return how many of *messages* are as they were *known* to be."""
+    size = min(len(known), len(messages))
     try:
-        return digest(value)
+        if known[:size] != messages[:size]:
+            pairs = enumerate(zip(known, messages, strict=False))
+            size = next((n for n, (old, new) in pairs if old is not new and old != new), size)
+    except Exception:  # noqa: BLE001 - values in messages may be anybody's
+        return 0
+    # Of an object there is no snapshot; it changes while a stream fills it, at the end.
+    ends = range(max(0, size - _STREAMED), size)
+    return next((n for n in ends if type(messages[n]) is not dict), size)
+
+
+def _snapshot(value: Any, levels: int = _LEVELS) -> Any:
+    """Copy lists and dicts, but nothing in them: then a change in place is seen."""
+    if type(value) is dict and levels:
+        return {name: _snapshot(item, levels - 1) for name, item in value.items()}
+    if type(value) is list and levels:
+        return [_snapshot(item, levels - 1) for item in value]
+    return value
+
+
+def _digest_of(wire: Any) -> str:
+    """Name what counts of one message: its content."""
+    content: object = wire
+    if not isinstance(wire, Mapping):
+        content = repr(type(wire))  # the session will say what is wrong
+    elif (read := read_message(wire)) is not None and (said := read[1]).is_turn:
+        parts = [(part.text, part.call_id) for part in said.parts]
+        calls = [(call.id, call.name, call.text) for call in said.calls]
+        content = [said.role, parts, calls, said.thinking, said.opaque, said.images]
+    try:
+        return digest(content)
     except (ValueError, RecursionError):  # it contains itself: the session will say so
         return ""
-
-
-def _content_of(wire: Any) -> object:
-    if not isinstance(wire, Mapping):
-        return repr(type(wire))  # the session will say what is wrong
-    _, read = read_message(wire) or (None, None)
-    if read is None or not read.is_turn:
-        return wire
-    parts = [(part.text, part.call_id) for part in read.parts]
-    calls = [(call.id, call.name, call.text) for call in read.calls]
-    return [read.role, parts, calls, read.thinking, read.opaque, read.images]
 
 
 def read_message(wire: Any, format_name: str = "auto") -> tuple[Format, Message] | None:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import copy
+import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Final
+from dataclasses import replace
+from typing import Final, NamedTuple
 
 from refold.conversation import strategies
-from refold.conversation.budgets import Budget
 from refold.conversation.cursor import Cursor, Limit, View
-from refold.conversation.economics import Account, Rates, Reason
+from refold.conversation.economics import Account, Budget, Rates, Reason
 from refold.conversation.models import MILLION, PriceList, list_prices
 from refold.conversation.report import SessionReport
 from refold.conversation.strategies import Strategy
@@ -20,20 +20,18 @@ from refold.llm.ask import Flow
 from refold.options import Options
 from refold.scan.tokens.choose import factor_of
 
-
-@dataclass(frozen=True, slots=True)
-class Due:
-    """What was found when it was last asked whether a fold is due."""
-
-    budget: Budget
-    reason: Reason | None
-    is_cold: bool
-
-
 _DRIFT: Final = 0.02
 """How far a counter that learns may drift before everything is counted again."""
 _MIN_GAIN: Final = 0.1
 """A fold that was not forced and saves less of the view than this is not shown."""
+
+
+class Due(NamedTuple):
+    """What was found when it was last asked whether a fold is due."""
+
+    budget: Budget = Budget()
+    reason: Reason | None = None
+    is_cold: bool = False
 
 
 class Sending:
@@ -43,7 +41,10 @@ class Sending:
     """
 
     def __init__(
-        self, engine: Engine, prices: PriceList | None, clock: Callable[[], float]
+        self,
+        engine: Engine,
+        prices: PriceList | None = None,
+        clock: Callable[[], float] = time.time,
     ) -> None:
         self.cursor = Cursor(engine)
         self.account = Account(rates=Rates.of(engine.options.model, prices))
@@ -57,7 +58,7 @@ class Sending:
         self.prices, self.clock = prices, clock
         self.tried: tuple[int, int | None] = (0, None)
         """How many messages were last folded because a budget was full, and its tokens."""
-        self.due = Due(Budget(), None, is_cold=False)
+        self.due = Due()
         self._factor = factor_of(engine.options.counter)
 
     @property
@@ -78,57 +79,6 @@ class Sending:
         self.whole_sent = min(self.whole_sent, self.cursor.whole)
         self.tried = (0, None)
 
-    def next(
-        self,
-        budget: Budget,
-        *,
-        cold: bool | None = None,
-        limit: Limit | None = None,
-        may_fold: bool = True,
-        strategy: Strategy = strategies.fold,
-    ) -> Flow[View]:
-        """Return what to send now, after a fold if one is due and allowed."""
-        if self.is_due(budget, cold=cold, limit=limit, may_fold=may_fold):
-            return (yield from self.fold_now(strategy))
-        return self.stay()
-
-    def is_due(
-        self,
-        budget: Budget,
-        *,
-        cold: bool | None = None,
-        limit: Limit | None = None,
-        may_fold: bool = True,
-    ) -> bool:
-        """Bring what is new into view; return whether to fold it. Then `fold_now`, or `stay`."""
-        cursor = self.cursor
-        is_late = cold
-        if is_late is None:
-            seconds = self.account.rates.seconds
-            is_late = self.sent_at is None or self.clock() - self.sent_at > seconds
-        is_cold = is_late or not (self.sent.count or cursor.sent_as_given)
-        is_new = cursor.now.covered < len(cursor.given) or is_cold or self.has_new_pins
-        now, reason = self.arrive(limit), None
-        if may_fold and cursor.given and not budget.is_open:
-            reason = self._reason(now, budget, is_new=is_new, is_cold=is_cold)
-        self.due = Due(budget, reason, is_cold=is_late)
-        return reason is not None
-
-    def fold_now(self, strategy: Strategy = strategies.fold) -> Flow[View]:
-        """Return what to send after the fold that is due."""
-        due, now, before = self.due, self.cursor.now, self.sent
-        is_full = due.reason == "full"
-        attempt = (now.covered, due.budget.tokens)
-        now = yield from self.fold(now, due.budget, strategy, is_forced=is_full)
-        self.tried = attempt if is_full else self.tried
-        self.note(now, before, is_cold=due.is_cold)
-        return now
-
-    def stay(self) -> View:
-        """Return what to send without a fold."""
-        self.note(self.cursor.now, self.sent, is_cold=self.due.is_cold)
-        return self.cursor.now
-
     def take(self, fork: Sending) -> None:
         """Go on from what a *fork* has folded; what came later stays as it was given."""
         ours, theirs = self.cursor, fork.cursor
@@ -144,31 +94,56 @@ class Sending:
         theirs.verbatim.update(ours.verbatim)
         self.cursor = theirs
 
+    def recount(self) -> None:
+        """Count everything again if the counter has learned."""
+        factor = factor_of(self.options.counter)
+        if abs(factor / self._factor - 1) > _DRIFT:
+            self.cursor.recount()
+            self._factor = factor
+
     def arrive(self, limit: Limit | None = None) -> View:
         """Bring what is new into view, and what was pinned since."""
         self.recount()
-        cursor = self.cursor
-        now = cursor.arrive(limit)
-        if self.has_new_pins and cursor.hides_pinned():
-            cursor.begin_anew()
-            now = cursor.arrive()
+        now = self.cursor.arrive(limit)
+        if self.has_new_pins:
+            self.cursor.show_pinned()
+            now = self.cursor.arrive()
         return now
 
-    def recount(self) -> bool:
-        """Count everything again if the counter has learned; tell whether it had."""
-        factor = factor_of(self.options.counter)
-        if abs(factor / self._factor - 1) <= _DRIFT:
-            return False
-        self.cursor.recount()
-        self._factor = factor
-        return True
-
-    def refold(self, budget: Budget, strategy: Strategy = strategies.fold) -> Flow[View]:
-        """Fold everything now, whether it pays or not; return what to send."""
-        before = self.sent
-        now = yield from self.fold(self.arrive(), budget, strategy, is_forced=True)
-        self.note(now, before, is_cold=False)
-        return now
+    def is_due(
+        self,
+        budget: Budget,
+        *,
+        cold: bool | None = None,
+        limit: Limit | None = None,
+        may_fold: bool = True,
+    ) -> bool:
+        """Bring what is new into view; return whether to fold it. Then `fold_due`, or `stay`."""
+        cursor, is_late = self.cursor, cold
+        if is_late is None:
+            seconds = self.account.rates.seconds
+            is_late = self.sent_at is None or self.clock() - self.sent_at > seconds
+        is_cold = is_late or not (self.sent.count or cursor.sent_as_given)
+        is_new = cursor.now.covered < len(cursor.given) or is_cold or self.has_new_pins
+        now, most = self.arrive(limit), self._most(budget)
+        reason: Reason | None = None
+        if not may_fold or not cursor.given:
+            pass
+        elif most is not None and now.tokens > budget.limit(now.landed, most):
+            # What could not be brought down before is not tried again until something is new.
+            is_tried = self.tried == (now.covered, budget.tokens) and not self.options.strict
+            reason = None if is_tried else "full"
+        elif budget.way is not None and is_new:
+            reason = self.account.due(
+                now.tokens,
+                cursor.whole,
+                budget.landing(cursor.whole, cursor.fixed, None),
+                limit=budget.step(self.options.model, now.landed, self.prices),
+                cached=0 if is_cold else self.whole_sent,
+                is_cold=is_cold,
+            )
+        self.due = Due(budget, reason, is_late)
+        return reason is not None
 
     def _most(self, budget: Budget) -> int | None:
         """Return how much of a budget in tokens may be filled."""
@@ -176,47 +151,46 @@ class Sending:
             return budget.tokens
         return self.cursor.engine.aim(budget.tokens, self.cursor.cache.tokens)
 
-    def _reason(self, now: View, budget: Budget, *, is_new: bool, is_cold: bool) -> Reason | None:
-        """Return why to fold before the next request, or `None`."""
-        most, cursor = self._most(budget), self.cursor
-        if most is not None and now.tokens > budget.limit(now.landed, most):
-            is_tried = self.tried == (now.covered, budget.tokens) and not self.options.strict
-            return None if is_tried else "full"
-        if budget.way is None or not is_new:
-            return None
-        return self.account.due(
-            now.tokens,
-            cursor.whole,
-            budget.landing(cursor.whole, cursor.fixed, None),
-            limit=budget.step(self.options.model, now.landed, self.prices),
-            cached=0 if is_cold else self.whole_sent,
-            is_cold=is_cold,
-        )
+    def stay(self) -> View:
+        """Return what to send without a fold."""
+        return self.note(self.cursor.now, self.sent, is_cold=self.due.is_cold)
 
-    def fold(self, now: View, budget: Budget, strategy: Strategy, *, is_forced: bool) -> Flow[View]:
-        """Return the view after a fold of everything; *now*, if that saves too little."""
-        cursor, most = self.cursor, self._most(budget)
-        if budget.is_open:
-            folded = yield from cursor.refold(None, None, strategy)
-        else:
+    def fold_due(self, strategy: Strategy = strategies.fold) -> Flow[View]:
+        """Return what to send after the fold that is due."""
+        due, before, is_full = self.due, self.sent, self.due.reason == "full"
+        attempt = (self.cursor.now.covered, due.budget.tokens)
+        now = yield from self.fold(due.budget, strategy, is_forced=is_full)
+        self.tried = attempt if is_full else self.tried
+        return self.note(now, before, is_cold=due.is_cold)
+
+    def refold(self, budget: Budget, strategy: Strategy = strategies.fold) -> Flow[View]:
+        """Fold everything now, whether it pays or not; return what to send."""
+        before = self.sent
+        self.arrive()
+        now = yield from self.fold(budget, strategy, is_forced=True)
+        return self.note(now, before, is_cold=False)
+
+    def fold(self, budget: Budget, strategy: Strategy, *, is_forced: bool) -> Flow[View]:
+        """Return the view after a fold of everything; the one of now, if that saves too little."""
+        cursor, now, most = self.cursor, self.cursor.now, self._most(budget)
+        target = None
+        if not budget.is_open:
             unread = 0 if most is None else self._unread()
-            landing = budget.landing(cursor.whole, cursor.fixed, most, now.tokens, unread)
-            folded = yield from cursor.refold(budget.tokens or landing, landing, strategy)
+            target = budget.landing(cursor.whole, cursor.fixed, most, now.tokens, unread)
+        folded = yield from cursor.refold(budget.tokens or target, target, strategy)
         self.account.note_folded()
         report = folded.budget
         if self.options.strict and report is not None and budget.tokens and not report.fits:
             raise BudgetError(report.explain())
         is_over = most is not None and now.tokens > most
         share = 0.0 if is_forced else _MIN_GAIN
-        if folded.tokens > now.tokens - max(
-            share * now.tokens, 0 if is_over else budget.least_gain
-        ):
-            folded = replace(now, landed=now.tokens, budget=report or now.budget)
-            if report is not None:
-                folded = replace(folded, budget=replace(report, token_count=now.tokens))
-            cursor.now = folded
-        else:
+        gain = max(share * now.tokens, 0 if is_over else budget.least_gain)
+        if folded.tokens <= now.tokens - gain:
             cursor.adopt(folded)
+            return folded
+        if report is not None:
+            report = replace(report, token_count=now.tokens)
+        cursor.now = replace(now, landed=now.tokens, budget=report or now.budget)
         return cursor.now
 
     def _unread(self) -> int:
@@ -227,7 +201,7 @@ class Sending:
             place -= 1
         return totals[-1] - totals[place - 1] if place else 0
 
-    def note(self, now: View, before: View, *, is_cold: bool) -> None:
+    def note(self, now: View, before: View, *, is_cold: bool) -> View:
         """Note that *now* is sent after the view *before*: both bills, and the report."""
         same = tokens = 0
         if now.items is before.items:
@@ -266,3 +240,4 @@ class Sending:
             spent_usd=None if usd is None else usd * account.spent,
             saved_usd=None if usd is None else usd * (account.plain - account.spent),
         )
+        return now

@@ -17,9 +17,8 @@ from typing import Any, Final, Generic, Self, Unpack
 
 from refold.checks import check_whole
 from refold.choices import Choices, combine, spelled_out, split_helpers
-from refold.conversation.budgets import Budget
 from refold.conversation.cursor import Limit, View
-from refold.conversation.economics import Account, Rates, Reason
+from refold.conversation.economics import Account, Budget, Rates, Reason
 from refold.conversation.models import PriceList
 from refold.conversation.report import SessionReport
 from refold.conversation.saved import (
@@ -286,7 +285,7 @@ class Session(Generic[M]):
 
     def fold(self) -> list[M]:
         """Fold because it `is_due`, and return what to send."""
-        return self._written(self._run(self._sending.fold_now()))
+        return self._written(self._run(self._sending.fold_due()))
 
     def stay(self) -> list[M]:
         """Return what to send without a fold."""
@@ -314,10 +313,12 @@ class Session(Generic[M]):
         self, token_budget: int | str | None = None, *, cold: bool | None = None
     ) -> list[M]:
         """Return the same as `view` without blocking the event loop."""
-        sending, cursor = self._sending, self._sending.cursor
-        may_fold = not (sending.sent.count and self._waits())
-        flow = sending.next(self._budget_of(token_budget), cold=cold, may_fold=may_fold)
-        return self._written(await arun(flow, cursor.engine.asker, cursor.tally))
+        if not self.is_due(token_budget, cold=cold):
+            return self.stay()
+        cursor = self._sending.cursor
+        return self._written(
+            await arun(self._sending.fold_due(), cursor.engine.asker, cursor.tally)
+        )
 
     def refold(self, token_budget: int | str | None = None) -> list[M]:
         """Fold everything now, whether it pays or not; return what to send.

@@ -7,7 +7,8 @@ kinds are found by how they begin, and go on the same conversation.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -15,10 +16,11 @@ from refold.conversation.cursor import Item
 from refold.conversation.finder import Beginnings, Finder, name_beginnings
 from refold.conversation.report import FitResult
 from refold.conversation.sending import Sending
-from refold.llm.ask import Tally
 from refold.messages.blocks import pair_warnings
 from refold.messages.cache_marks import has_marks, with_marks, without_marks
+from refold.messages.formats import load
 from refold.messages.formats.objects import Objects
+from refold.messages.token_count import CountedTexts
 from refold.messages.wire import clone
 from refold.tools.shapes import apply_short_form, drop_short_form
 
@@ -26,6 +28,7 @@ REUSED: Final = "reuse"
 """The step that says that an earlier fold was used again."""
 _MOST: Final = 24
 """How many kinds of lists are remembered: conversations as they were said and as they were sent."""
+Ids = tuple[str, ...]
 
 
 @dataclass(slots=True, eq=False)
@@ -43,7 +46,7 @@ class Conversation:
     """The list that was sent since the last fold."""
     named: tuple[Sequence[Item], list[bytes]] = ((), [])
     """Items of a view, and the names of its beginnings."""
-    about: tuple[int, tuple[str, ...], tuple[str, ...], tuple[str, ...]] = (-1, (), (), ())
+    about: tuple[int, Ids, Ids, tuple[str, ...]] = (-1, (), (), ())
     """After how many folds: the ids that were dropped, those in summaries, and warnings."""
 
     def __len__(self) -> int:
@@ -67,12 +70,11 @@ class Conversation:
 
     def adopt_prepared(self, limit: int) -> None:
         """Go on with what was folded early, if the view is above the *limit*."""
-        cursor, prepared = self.sending.cursor, self.prepared
-        if prepared is None or self.sending.arrive().tokens <= limit:
-            return
-        for message in cursor.given[len(prepared.cursor.given) :]:
-            prepared.cursor.append(message.wire, message.stands_for)
-        self.sending, self.prepared = prepared, None
+        prepared = self.prepared
+        if prepared is not None and self.sending.arrive().tokens > limit:
+            for message in self.sending.cursor.given[len(prepared.cursor.given) :]:
+                prepared.cursor.append(message.wire, message.stands_for)
+            self.sending, self.prepared = prepared, None
 
     def name_view(self) -> list[bytes]:
         """Return the names of the beginnings of what was sent last."""
@@ -89,8 +91,23 @@ class Conversation:
         sending.cut(length)
         return Conversation(sending, self.objects.copy(), folded_at=self.folded_at)
 
+    def what_went(self) -> tuple[Ids, Ids, tuple[str, ...]]:
+        """Return the ids that the last fold dropped, those in its summaries, and warnings."""
+        now, given = self.sending.sent, self.sending.cursor.given
+        if not now.folds:
+            return (), (), pair_warnings(given)
+        if self.about[0] != now.folds:
+            gone, end = list[str](), 0
+            for item in now.shown():
+                gone += [message.id for message in given[end : item.first]]
+                end = item.end
+            gone += [message.id for message in given[end:]]
+            shared = [m.id for i in now.shown() if len(i.span) > 1 for m in given[i.first : i.end]]
+            self.about = now.folds, tuple(gone), tuple(shared), pair_warnings(given)
+        return self.about[1:]
 
-@dataclass(slots=True, eq=False)
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Line:
     """One kind of list of a conversation."""
 
@@ -99,8 +116,6 @@ class Line:
     """So many messages at its beginning are what was sent."""
     start: int = 0
     """They stand for so many of the conversation; the others are one for one."""
-    last: tuple[int, int] = (0, 0)
-    """How long the list was the last time, and how many tokens it had."""
 
     def given(self, place: int) -> int:
         """Return which message of the conversation is at a *place* of the list."""
@@ -109,28 +124,21 @@ class Line:
 
 @dataclass(slots=True, eq=False)
 class Turn:
-    """One call: a list, and the conversation that it is."""
+    """One call: a list, and the conversation that it is, which this call alone may use."""
 
     messages: Sequence[Any]
-    names: list[bytes]
     line: Line
-    known: int
-    """How many messages the conversation had before."""
     tokens: int
     """Tokens of the list."""
     folds: int
     """How often the conversation was folded before."""
-    is_over: bool = False
+    is_sent: bool = True
+    """Whether what is shown of it goes to the model."""
 
     @property
     def conversation(self) -> Conversation:
-        """The conversation, which this call alone may use."""
+        """The conversation."""
         return self.line.conversation
-
-    @property
-    def tally(self) -> Tally:
-        """What models were asked."""
-        return self.conversation.sending.cursor.tally
 
 
 class Turns:
@@ -141,75 +149,71 @@ class Turns:
         self._beginnings = Beginnings()
         self._finder = Finder[Line](_MOST)
 
-    def forget(self) -> None:
-        """Forget all conversations."""
-        self._finder.clear()
+    @contextmanager
+    def turn(self, messages: Sequence[Any]) -> Iterator[Turn]:
+        """Find the conversation of a list, add what is new, and hold it until the turn ends.
 
-    def begin(self, messages: Sequence[Any]) -> Turn:
-        """Find the conversation of a list, add what is new, and hold it until the turn ends."""
+        A turn that fails leaves the conversation as it was.
+        """
         names = self._beginnings.of(messages)
-        length, line = self._finder.find(names)
-        if line is None or not _goes_on(line, length) or not line.conversation.lock.acquire(False):
-            length, line = 0, Line(Conversation(self._begin()))
-            line.conversation.lock.acquire()
-        held = line.conversation
+        length, line = self._find(names)
+        held, known = line.conversation, line.given(length)
         try:
-            known, same = line.given(length), line.last[0] == length
-            if known < len(held):
-                line, same = Line(held.branch(known), line.shown, line.start, line.last), False
-                line.conversation.lock.acquire()
-                held.lock.release()
-                held = line.conversation
-            same = not held.sending.recount() and same
-            cursor, folds = held.sending.cursor, held.sending.cursor.now.folds
-            before = cursor.whole
+            held.sending.recount()
             held.extend(messages[length:])
+            cursor = held.sending.cursor
             tokens = cursor.whole
             if line.shown:
-                told = line.last[1] if same else cursor.count(messages[:length])
-                tokens += told - before
+                tokens = count_messages(messages, cursor.cache.tokens, cursor.options.format)
+            turn = Turn(messages, line, tokens, cursor.now.folds)
+            yield turn
         except BaseException:
-            held.sending.cut(min(len(held), line.given(length)))
-            held.lock.release()
+            held.sending.cut(known)
             raise
-        return Turn(messages, names, line, known, tokens, folds)
+        else:
+            self._keep(turn, names)
+        finally:
+            held.lock.release()
 
-    def undo(self, turn: Turn) -> None:
-        """End a turn that has failed, if it has not ended yet."""
-        if turn.is_over:
+    def _find(self, names: list[bytes]) -> tuple[int, Line]:
+        """Return what a list goes on, locked, and after how many of its messages."""
+        length, line = self._finder.find(names)
+        # One that leaves a conversation early is best read anew; so is one that is in use.
+        if (
+            line is None
+            or length < line.shown
+            or 2 * line.given(length) < len(line.conversation)
+            or not line.conversation.lock.acquire(blocking=False)
+        ):
+            length, line = 0, Line(Conversation(self._begin()))
+            line.conversation.lock.acquire()
+        elif line.given(length) < len(line.conversation):
+            held = line.conversation
+            try:
+                line = replace(line, conversation=held.branch(line.given(length)))
+                line.conversation.lock.acquire()
+            finally:
+                held.lock.release()
+        return length, line
+
+    def _keep(self, turn: Turn, names: list[bytes]) -> None:
+        """Let the list of a turn go on, and so may what was sent."""
+        line, held = turn.line, turn.conversation
+        view_names = held.name_view() if turn.is_sent else names
+        if view_names == names:
+            self._finder.keep(line, names)
             return
-        turn.is_over = True
-        try:
-            turn.conversation.sending.cut(turn.known)
-        finally:
-            turn.conversation.lock.release()
-
-    def end(self, turn: Turn, *, is_sent: bool = True) -> None:
-        """End a turn; the list may go on, and so may what was sent."""
-        try:
-            conversation, line = turn.conversation, turn.line
-            names = conversation.name_view() if is_sent else turn.names
-            is_other = names != turn.names
-            if line is conversation.as_sent and is_other:
-                line = replace(line)
-            line.last = len(turn.messages), turn.tokens
-            self._finder.keep(line, turn.names)
-            if is_other:
-                now, cursor = conversation.sending.sent, conversation.sending.cursor
-                fed = conversation.as_sent
-                if fed is None or now.folds != turn.folds:
-                    fed = Line(conversation, now.count, len(cursor.given))
-                fed.last = now.count, now.tokens
-                conversation.as_sent = fed
-                self._finder.keep(fed, names)
-        finally:
-            turn.is_over = True
-            turn.conversation.lock.release()
+        self._finder.keep(replace(line) if line is held.as_sent else line, names)
+        now = held.sending.sent
+        if held.as_sent is None or now.folds != turn.folds:
+            held.as_sent = Line(held, now.count, len(held))
+        self._finder.keep(held.as_sent, view_names)
 
 
-def _goes_on(line: Line, length: int) -> bool:
-    """Tell whether a list that leaves a *line* after *length* messages is best read from there."""
-    return length >= line.shown and 2 * line.given(length) >= len(line.conversation)
+def count_messages(messages: Sequence[Any], tokens: CountedTexts, format_name: str) -> int:
+    """Return the tokens of a list, in the short forms of a `CompressionManager` if it has any."""
+    wires = [apply_short_form(wire) for wire in Objects().read(messages)]
+    return sum(map(tokens.message, load(wires, format_name=format_name)))
 
 
 def result_of(turn: Turn, available: int) -> FitResult[Any]:
@@ -220,27 +224,15 @@ def result_of(turn: Turn, available: int) -> FitResult[Any]:
     messages: list[Any] = []
     for item in items:
         place = item.first - line.start + line.shown
-        told = turn.messages[place] if item.end - item.first == 1 and place >= line.shown else None
-        wire = clone(item.wire)
-        # Its marks of caches may have moved.
-        if type(told) is dict and drop_short_form(told) is told:
-            if item.is_given:
-                wire = clone(told)
-            elif has_marks(wire) or has_marks(told):
-                wire = with_marks(without_marks([wire])[0], told)
-            messages.append(wire)
-        else:
-            messages += conversation.objects.write([wire])
-    if conversation.about[0] != now.folds or not now.folds:
-        gone, end = list[str](), 0
-        for item in items:
-            gone += [message.id for message in given[end : item.first]]
-            end = item.end
-        gone += [message.id for message in given[end:]]
-        shared = [m.id for i in items if i.end - i.first > 1 for m in given[i.first : i.end]]
-        pairs = pair_warnings(given)
-        conversation.about = now.folds, tuple(gone), tuple(shared), pairs
-    _, dropped, summarized, warnings = conversation.about
+        came = turn.messages[place] if len(item.span) == 1 and place >= line.shown else None
+        if type(came) is not dict or drop_short_form(came) is not came:
+            messages += conversation.objects.write([clone(item.wire)])
+            continue
+        wire = clone(came) if item.is_given else clone(item.wire)
+        if not item.is_given and (has_marks(wire) or has_marks(came)):
+            wire = with_marks(without_marks([wire])[0], came)  # these may have moved
+        messages.append(wire)
+    dropped, summarized, warnings = conversation.what_went()
     fits, report = now.tokens <= available, now.budget
     if now.ends_in_summary and now.covered == now.seen:
         warnings = (*warnings, "it ends with a summary: there was no room for the last results")
@@ -249,7 +241,8 @@ def result_of(turn: Turn, available: int) -> FitResult[Any]:
     steps: tuple[str, ...] = () if report is None or not now.folds else report.rungs
     if now.folds and now.folds == turn.folds:
         steps = (REUSED, *steps)
-    pairs_of = zip(turn.messages, messages, strict=False)
+    pairs = enumerate(zip(turn.messages, messages, strict=False))
+    same = min(len(turn.messages), len(messages))
     return FitResult(
         messages=messages,
         fits=fits,
@@ -261,13 +254,10 @@ def result_of(turn: Turn, available: int) -> FitResult[Any]:
         compressed_ids=tuple(
             given[item.first].id
             for item in items
-            if item.end - item.first == 1 and (not item.is_given or item.behind is not None)
+            if len(item.span) == 1 and (not item.is_given or item.behind is not None)
         ),
         steps=steps,
-        first_changed=next(
-            (n for n, (old, new) in enumerate(pairs_of) if old is not new and old != new),
-            min(len(turn.messages), len(messages)),
-        ),
+        first_changed=next((n for n, (a, b) in pairs if a is not b and a != b), same),
         thinking="stripped" if now.is_stripped else "kept",
         warnings=warnings,
         obstacles=() if fits or report is None else report.obstacles,

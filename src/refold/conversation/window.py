@@ -7,16 +7,16 @@ what is new, and sends what a session would: so what was sent stays until a fold
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
 from typing import Any, Final, Never, TypeVar, get_args
 
 from refold.checks import check_choice, check_names, check_whole
 from refold.choices import combine
-from refold.conversation.budgets import Budget
 from refold.conversation.cursor import View
+from refold.conversation.economics import Budget
 from refold.conversation.limits import (
     Available,
     Tool,
@@ -29,22 +29,23 @@ from refold.conversation.overflow import Overflow, parse_overflow
 from refold.conversation.report import FitResult
 from refold.conversation.sending import Sending
 from refold.conversation.strategies import StrategyName, strategy_called
-from refold.conversation.turns import Turn, Turns, result_of
+from refold.conversation.turns import Turn, Turns, count_messages, result_of
 from refold.engine import Engine
 from refold.errors import BudgetError, ConfigError
 from refold.llm.ask import Flow, arun, run
 from refold.llm.summarizers.calls import Generate, generating
-from refold.messages.formats import check_items, load
-from refold.messages.formats.objects import Objects
+from refold.messages.formats import check_items
 from refold.options import Options, Pin
 from refold.result import M
 from refold.scan.tokens.choose import CalibratedCounter, counter_for, is_estimate
 from refold.scan.tokens.counter import RememberingCounter, TokenCounter
 from refold.stores.base import Store
-from refold.tools.shapes import apply_short_form
 
 Wires = Sequence[Mapping[str, Any]]
 T = TypeVar("T")
+Make = Callable[[Turn, int], Flow[T]]
+"""Does the work of one call for a turn and the tokens that are available."""
+_Tools = Sequence[Tool] | None
 
 _MAX_MESSAGES: Final = 10
 """As many as sliding windows of other libraries keep unless told otherwise."""
@@ -61,6 +62,13 @@ _NOT_USED: Final[Mapping[str, str]] = {
     "trace": "what was done stands in FitResult.steps and in the ids beside it",
 }
 """The options of which a window makes no use, and what does their work."""
+_USERS: Final[Mapping[str, tuple[StrategyName, ...]]] = {
+    "llm": ("fold", "summarize"),
+    "summarizer": ("fold", "summarize"),
+    "max_messages": ("sliding_window",),
+    "token_budget": ("fold",),
+}
+"""Which strategies make use of what; the others act on the list, when the window is full."""
 
 
 class ContextWindowManager:
@@ -119,12 +127,8 @@ class ContextWindowManager:
             llm=llm is not None,
             summarizer=summarizer is not None,
             max_messages=max_messages != _MAX_MESSAGES,
+            token_budget=token_budget != "auto",
         )
-        if strategy != "fold" and token_budget != "auto":
-            raise ConfigError(
-                f"token_budget has no effect with strategy={strategy!r}, which acts when the "
-                'window is full: leave it out, or choose strategy="fold"'
-            )
         if isinstance(token_budget, int):
             raise ConfigError(
                 "token_budget must say when folding pays, such as 'auto'; a number of tokens is "
@@ -134,34 +138,46 @@ class ContextWindowManager:
             raise ConfigError(
                 "default_context_limit has no effect with context_limit: leave one of them out"
             )
+        if llm is not None and summarizer is not None:
+            raise ConfigError(
+                "give llm (chat messages to text) or summarizer (text to text), not both"
+            )
         if keep_results is not None:
             check_whole("keep_results", keep_results)
+        check_whole("clear_at_least", clear_at_least)
+        match max_passes:
+            case None | (int(), int()) if max_passes is None or min(max_passes) >= 1:
+                self._max_passes = max_passes
+            case _:
+                raise ConfigError(
+                    f"max_passes must be two whole numbers above 0, (1, 5); got {max_passes!r}"
+                )
         _check_list("pins", pins)
-        pins = Options(pins=tuple(pins)).pins
         _check_list("tools", tools)
+        for name, instead in _NOT_USED.items() if isinstance(options, Options) else ():
+            if getattr(options, name) != getattr(Options(), name):
+                raise ConfigError(f"options.{name} is not used by ContextWindowManager: {instead}")
         self.strategy: StrategyName = strategy
-        self._context_tokens, self._max_input = find_window(
-            model, context_limit, default_context_limit, registry
-        )
-        self._reserve = reserve_output_tokens
-        self._tools = tuple(tools)
-        self._counter = _remembering(counter or counter_for(model))
-        _check_options(options)
-        writer = _choose_summarizer(llm, summarizer)
-        fixed = {"counter": self._counter, "model": model, "strict": strict}
-        if options is not None and options.profile == "classic":
-            fixed["keep_duplicate"] = "first"  # what was shown need not change then
-        self._engine = Engine(
-            combine(options, {**fixed, "pins": (*pins, *(options.pins if options else ()))}),
-            store=store,
-            conversation=conversation,
-            summarizer=writer,
-            pass_seconds=pass_seconds,
-        )
         self._strategy = strategy_called(
             strategy, max_messages=max_messages, keep_results=keep_results
         )
-        check_whole("clear_at_least", clear_at_least)
+        self._context_tokens, self._max_input = find_window(
+            model, context_limit, default_context_limit, registry
+        )
+        self._reserve, self._tools = reserve_output_tokens, tuple(tools)
+        self._counter = _remembering(counter or counter_for(model))
+        fixed: dict[str, Any] = {"counter": self._counter, "model": model, "strict": strict}
+        if isinstance(options, Options):
+            pins = (*pins, *options.pins)
+            if options.profile == "classic":
+                fixed["keep_duplicate"] = "first"  # what was shown need not change then
+        self._engine = Engine(
+            combine(options, {**fixed, "pins": tuple(pins)}),
+            store=store,
+            conversation=conversation,
+            summarizer=summarizer if llm is None else generating(llm),
+            pass_seconds=pass_seconds,
+        )
         high, low, self._prepare_at = read_marks(high_water, low_water, prepare_at)
         self._budget = Budget(
             way=Budget.of(token_budget).way if strategy == "fold" else None,
@@ -170,19 +186,14 @@ class ContextWindowManager:
             least_gain=clear_at_least,
             is_exact=True,
         )
-        match max_passes:
-            case None | (int(), int()) if max_passes is None or min(max_passes) >= 1:
-                self._max_passes = max_passes
-            case _:
-                raise ConfigError(
-                    f"max_passes must be two whole numbers above 0, (1, 5); got {max_passes!r}"
-                )
-        self._turns = Turns(lambda: Sending(self._engine, None, time.time))
+        self._turns = Turns(lambda: Sending(self._engine))
         self.available()  # says at once if nothing is left for messages
 
     def __repr__(self) -> str:
-        said = f"strategy={self.strategy!r}, context_limit={self._context_tokens}"
-        return f"{type(self).__name__}({said})"
+        return (
+            f"{type(self).__name__}"
+            f"(strategy={self.strategy!r}, context_limit={self._context_tokens})"
+        )
 
     def get_context_limit(self) -> int:
         """Return the tokens of the whole window."""
@@ -218,13 +229,13 @@ class ContextWindowManager:
         *tools* are the definitions sent along, if others than those the manager was made with.
         `BudgetError` with `strict=True` if it cannot be made to fit; else `FitResult.fits` says so.
         """
-        return self._run(self._fit, messages, self.available(tools).available)
+        return self._run(self._fit, messages, tools)
 
     async def afit(
         self, messages: Sequence[M], tools: Sequence[Tool] | None = None
     ) -> FitResult[M]:
         """Do what `fit` does without blocking the event loop."""
-        return await self._arun(self._fit, messages, self.available(tools).available)
+        return await self._arun(self._fit, messages, tools)
 
     async def enforce_limit(
         self, messages: Sequence[M], tools: Sequence[Tool] | None = None
@@ -238,11 +249,11 @@ class ContextWindowManager:
         Call it in a thread, or `aprepare` in a task, while the model is answering. The next `fit`
         that has to fold takes it over if the conversation still begins the same.
         """
-        return self._run(self._prepare, messages, self.available(tools).available)
+        return self._run(self._prepare, messages, tools)
 
     async def aprepare(self, messages: Wires, tools: Sequence[Tool] | None = None) -> bool:
         """Do what `prepare` does without blocking the event loop."""
-        return await self._arun(self._prepare, messages, self.available(tools).available)
+        return await self._arun(self._prepare, messages, tools)
 
     def recover(self, messages: Sequence[M], error: object) -> FitResult[M] | None:
         """Fit again after a provider refused *messages* as too long; `None` for other errors.
@@ -255,7 +266,7 @@ class ContextWindowManager:
         if overflow is None:
             return None
         self._learn(check_items(messages), overflow)
-        return self._run(partial(self._recover, overflow), messages, self.available().available)
+        return self._run(partial(self._recover, overflow), messages)
 
     async def arecover(self, messages: Sequence[M], error: object) -> FitResult[M] | None:
         """Do what `recover` does without blocking the event loop."""
@@ -263,8 +274,7 @@ class ContextWindowManager:
         if overflow is None:
             return None
         self._learn(check_items(messages), overflow)
-        flow = partial(self._recover, overflow)
-        return await self._arun(flow, messages, self.available().available)
+        return await self._arun(partial(self._recover, overflow), messages)
 
     def observe(
         self, messages: Wires, prompt_tokens: int, tools: Sequence[Tool] | None = None
@@ -280,9 +290,8 @@ class ContextWindowManager:
             self._counter.observe(estimated=plain, reported=prompt_tokens)
 
     def _count(self, messages: Wires) -> int:
-        wires = [apply_short_form(wire) for wire in Objects().read(check_items(messages))]
         tokens = self._engine.new_text_cache().tokens
-        return sum(map(tokens.message, load(wires, format_name=self._engine.options.format)))
+        return count_messages(check_items(messages), tokens, self._engine.options.format)
 
     def _learn(self, messages: Wires, overflow: Overflow) -> None:
         if overflow.limit is not None:
@@ -294,25 +303,19 @@ class ContextWindowManager:
             self._context_tokens = limit
         self.observe(messages, overflow.prompt or overflow.requested or 0)
 
-    def _run(
-        self, make: Callable[[Turn, int], Flow[T]], messages: Sequence[Any], available: int
-    ) -> T:
-        turn = self._turns.begin(check_items(messages))
-        try:
-            return run(make(turn, available), self._engine.asker, turn.tally)
-        except BaseException:
-            self._turns.undo(turn)
-            raise
+    def _run(self, make: Make[T], messages: Sequence[Any], tools: _Tools = None) -> T:
+        available = self.available(tools).available
+        with self._turns.turn(check_items(messages)) as turn:
+            tally = turn.conversation.sending.cursor.tally
+            return run(make(turn, available), self._engine.asker, tally)
 
-    async def _arun(
-        self, make: Callable[[Turn, int], Flow[T]], messages: Sequence[Any], available: int
-    ) -> T:
-        turn = await asyncio.to_thread(self._turns.begin, check_items(messages))
-        try:
-            return await arun(make(turn, available), self._engine.asker, turn.tally)
-        except BaseException:
-            self._turns.undo(turn)
-            raise
+    async def _arun(self, make: Make[T], messages: Sequence[Any], tools: _Tools = None) -> T:
+        available = self.available(tools).available
+        with ExitStack() as stack:
+            held = self._turns.turn(check_items(messages))
+            turn = await asyncio.to_thread(stack.enter_context, held)
+            tally = turn.conversation.sending.cursor.tally
+            return await arun(make(turn, available), self._engine.asker, tally)
 
     def _budget_of(self, turn: Turn, available: int) -> Budget:
         """Return when to fold, and how far: not now, if that was done often enough lately."""
@@ -327,71 +330,53 @@ class ContextWindowManager:
         budget, held = self._budget_of(turn, available), turn.conversation
         held.adopt_prepared(budget.limit(held.sending.cursor.now.landed, available))
         turn.folds = held.sending.cursor.now.folds
-        view = yield from held.sending.next(budget, strategy=self._strategy)
-        return self._end(turn, available, view)
+        yield from self._send(held.sending, budget)
+        return self._result_of(turn, available)
 
-    def _end(self, turn: Turn, available: int, view: View) -> FitResult[Any]:
+    def _send(self, sending: Sending, budget: Budget) -> Flow[View]:
+        """Let a conversation be sent as it is, or folded if that is due."""
+        if sending.is_due(budget):
+            return (yield from sending.fold_due(self._strategy))
+        return sending.stay()
+
+    def _result_of(self, turn: Turn, available: int) -> FitResult[Any]:
         held = turn.conversation
-        if view.folds != turn.folds and self._max_passes:
+        if self._max_passes and held.sending.sent.folds != turn.folds:
             held.folded_at = (*held.folded_at, held.turn)
-        result = result_of(turn, available)
-        self._turns.end(turn)
-        return result
+        return result_of(turn, available)
 
     def _prepare(self, turn: Turn, available: int) -> Flow[bool]:
-        held = turn.conversation
+        held, turn.is_sent = turn.conversation, False
         is_near = held.sending.arrive().tokens > self._prepare_at * available
         if is_near:
             early = held.sending.fork()
-            budget, view = self._budget_of(turn, available), early.arrive()
-            view = yield from early.fold(view, budget, self._strategy, is_forced=True)
+            budget = self._budget_of(turn, available)
+            view = yield from early.fold(budget, self._strategy, is_forced=True)
             is_near = view.folds > turn.folds
             held.prepared = early if is_near else None
-        self._turns.end(turn, is_sent=False)
         return is_near
 
     def _recover(self, overflow: Overflow, turn: Turn, available: int) -> Flow[FitResult[Any]]:
         held, budget = turn.conversation, self._budget_of(turn, available)
-        view = yield from held.sending.next(budget, strategy=self._strategy)
+        view = yield from self._send(held.sending, budget)
         if view.tokens >= turn.tokens:
             tighter = replace(budget, tokens=int(_TIGHTER * min(turn.tokens, available)), low=1.0)
-            view = yield from held.sending.refold(tighter, self._strategy)
-        result = self._end(turn, available, view)
+            yield from held.sending.refold(tighter, self._strategy)
+        result = self._result_of(turn, available)
         if result.fits and result.tokens_after < result.tokens_before:
             return result
         why = result.warnings[-1] if result.warnings else overflow.message
         raise BudgetError(f"the provider refused the prompt and no shorter one will do: {why}")
 
 
-def _choose_summarizer(llm: Generate | None, summarizer: object) -> object:
-    """Return the one that is given, told how to write; `None` if none is."""
-    if llm is None:
-        return summarizer
-    if summarizer is not None:
-        raise ConfigError("give llm (chat messages to text) or summarizer (text to text), not both")
-    return generating(llm)
-
-
 def _check_effect(strategy: StrategyName, **chosen: bool) -> None:
     """Refuse what was *chosen* and has no effect with *strategy*."""
     for name, is_chosen in chosen.items():
-        users: tuple[StrategyName, ...]
-        users = ("sliding_window",) if name == "max_messages" else ("fold", "summarize")
-        if is_chosen and strategy not in users:
+        if is_chosen and strategy not in _USERS[name]:
             raise ConfigError(
                 f"{name} has no effect with strategy={strategy!r}: leave it out, or choose "
-                + " or ".join(f"strategy={user!r}" for user in users)
+                + " or ".join(f"strategy={user!r}" for user in _USERS[name])
             )
-
-
-def _check_options(options: object) -> None:
-    """Refuse options that would silently be ignored."""
-    if not isinstance(options, Options):
-        return  # none, or what `combine` refuses
-    plain = Options()
-    for name, instead in _NOT_USED.items():
-        if getattr(options, name) != getattr(plain, name):
-            raise ConfigError(f"options.{name} is not used by ContextWindowManager: {instead}")
 
 
 def _check_list(name: str, items: object) -> None:

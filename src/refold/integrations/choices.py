@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any, TypedDict
 
-from refold.conversation.budgets import Budget
+from refold.conversation.economics import Budget
 from refold.options import Options, Pin, Profile, ThinkingWay
 from refold.private_files import data_file
 from refold.scan.tokens.counter import TokenCounter

@@ -12,7 +12,7 @@ from typing import Any, Final, Literal, Self, get_args
 from urllib.parse import urlsplit
 
 from refold.checks import check_choice, check_positive, check_whole
-from refold.conversation.budgets import Budget
+from refold.conversation.economics import Budget
 from refold.errors import ConfigError
 
 Retrieval = Literal["inline", "mcp", "off"]

@@ -24,7 +24,6 @@ MAX_NAME_CHARS: Final = 256
 MILLION: Final = 1_000_000
 """The tokens that a list price is for."""
 _UNKNOWN: Final = "-"
-_THOUSANDS: Final = {"k": 1_000, "m": 1_000_000}
 
 _SPELLING: Final = re.compile(r"[-._:@ ]|(?<=\d)p(?=\d)|(?:^|(?<=[-./_]))v(?=\d)")
 
@@ -40,8 +39,8 @@ class Group(NamedTuple):
 def read_groups(table: Literal["windows", "prices"]) -> Iterator[Group]:
     """Read all rows of a table, the strongest source last."""
     text = files("refold.conversation").joinpath("models.txt").read_text("utf-8")
-    (found,) = (part for part in f"\n{text}".split("\n# ") if part.startswith(f"{table}:"))
-    for section in found.split("\n## ")[1:]:
+    (part,) = (part for part in f"\n{text}".split("\n# ") if part.startswith(f"{table}:"))
+    for section in part.split("\n## ")[1:]:
         heading, *rows = section.splitlines()
         day, _, source = heading.partition(" ")
         yield Group(date.fromisoformat(day), source, [row.split() for row in rows])
@@ -152,18 +151,16 @@ class WindowRegistry:
         if not isinstance(model, str):
             raise ConfigError(f"model must be the name of a model, got {model!r}")
         window = self.find(model)
-        if window is None:
-            raise ConfigError(
-                f"the context window of model {model[:MAX_NAME_CHARS]!r} is not known"
-                f"{self._hint(model)}; pass context_limit=…, or register it: "
-                f"DEFAULT_REGISTRY.with_model({model[:MAX_NAME_CHARS]!r}, context_tokens=…)"
-            )
-        return window
-
-    def _hint(self, model: str) -> str:
-        last = model[:MAX_NAME_CHARS].strip().rpartition("/")[2]
-        near = difflib.get_close_matches(key_of(last), self.windows, n=1, cutoff=0.7)
-        return f" (nearest known: {self.windows[near[0]].model!r})" if near else ""
+        if window is not None:
+            return window
+        name = model[:MAX_NAME_CHARS]
+        last = key_of(name.strip().rpartition("/")[2])
+        near = difflib.get_close_matches(last, self.windows, n=1, cutoff=0.7)
+        hint = f" (nearest known: {self.windows[near[0]].model!r})" if near else ""
+        raise ConfigError(
+            f"the context window of model {name!r} is not known{hint}; pass context_limit=…, "
+            f"or register it: DEFAULT_REGISTRY.with_model({name!r}, context_tokens=…)"
+        )
 
     def __contains__(self, model: object) -> bool:
         return isinstance(model, str) and self.find(model) is not None
@@ -188,104 +185,15 @@ def key_of(name: str) -> str:
     return _SPELLING.sub("", name.lower())
 
 
-_TAG_WORD: Final = re.compile(
-    r"\d{1,4}(?:\.\d{1,3})?[bm]|\d{1,2}x\d{1,3}b|a\d{1,3}b|e\d{1,2}b|\d{1,2}|v\d[\w.]{0,6}"
+# --- names ------------------------------------------------------------------------------------
+
+_TAG_WORD: Final = (
+    r"(?:\d{1,4}(?:\.\d{1,3})?[bm]|\d{1,2}x\d{1,3}b|a\d{1,3}b|e\d{1,2}b|\d{1,2}|v\d[\w.]{0,6}"
     r"|i?q\d\w{0,8}|(?:bf|fp|int)\d{1,2}|latest|default|free|beta|nitro|floor|online|thinking"
-    r"|extended|exacto|cloud|instruct|chat|text|it|qat|base|mini|medium|small|large|code|vision"
+    r"|extended|exacto|cloud|instruct|chat|text|it|qat|base|mini|medium|small|large|code|vision)"
 )
-
-
-_STATED: Final = re.compile(r"(\d{1,5})([km])")
-
-
-def _is_tag(text: str) -> bool:
-    return all(_TAG_WORD.fullmatch(word) for word in text.split("-"))
-
-
-def _split_stated(name: str) -> tuple[str, int | None]:
-    """Split off the window that the name itself states.
-
-    So do `claude-sonnet-4-5[1m]`, Bedrock's `…-v1:0:28k` and Ollama's `phi3:14b-medium-128k`; but
-    not `openai:gpt-4-32k`, where it belongs to the name of the model.
-    """
-    if name.endswith("]"):
-        before, _, stated = name[:-1].rpartition("[")
-        words = []
-    else:
-        before, _, tag = name.rpartition(":")
-        words = tag.split("-")
-        stated = next((word for word in words if re.fullmatch(r"\d{1,5}k", word)), "")
-        words = [word for word in words if word != stated]
-    found = _STATED.fullmatch(stated)
-    if found is None or not before or (words and not _is_tag("-".join(words))):
-        return name, None
-    plain = f"{before}:{'-'.join(words)}" if words else before
-    return plain, int(found[1]) * _THOUSANDS[found[2]]
-
-
-def spellings(name: str) -> Iterator[str]:
-    """Yield what *name* may be called in the table, the most specific spelling first."""
-    base = _without_tuning(name)
-    segments = base.split("/")
-    for start in range(len(segments)):
-        for form in _tag_forms("/".join(segments[start:])):
-            for plain in _vendor_forms(form):
-                yield from _shortened(plain)
-
-
-def _without_tuning(name: str) -> str:
-    """Return the model that a fine-tuned one was made from: `ft:gpt-4o-mini:acme::id`."""
-    if name.startswith("ft:"):
-        return name[3:].split(":", 1)[0]
-    return re.split(r"[:.]ft-", name, maxsplit=1)[0]
-
-
-def _tag_forms(name: str) -> Iterator[str]:
-    """Yield *name* with what stands before or behind a colon taken as a provider or as a tag."""
-    yield name
-    before, colon, after = name.partition(":")
-    if not colon:
-        return
-    yield f"{before}/{after}"
-    yield from _tag_forms_of_rest(after)
-    while colon:
-        before, colon, after = name.rpartition(":")
-        if colon and _is_tag(after):
-            yield f"{before}-{after}"
-            yield before
-        name = before
-
-
-def _tag_forms_of_rest(name: str) -> Iterator[str]:
-    """Yield each part of *name* that may be a model behind a provider."""
-    while name:
-        yield name
-        last, _, name = name.partition(":")
-        if name:
-            yield last
-
-
-_VENDORS: Final = re.compile(
-    r"^(?:(?:[a-z]{2,6}|us-gov)\.)?"
-    r"(?:ai21|amazon|anthropic|cohere|deepseek|google|meta|minimax|mistral|moonshot|moonshotai"
-    r"|nvidia|openai|qwen|writer|xai|zai)\."
-)
-_HOUSES: Final = ("databricks-", "zai-", "meta-", "mistralai-", "anthropic-", "openai-", "google-")
-
-
-def _vendor_forms(name: str) -> Iterator[str]:
-    """Yield *name*, and *name* without region and vendor: `us.anthropic.claude-…`."""
-    yield name
-    plain = _VENDORS.sub("", name)
-    if plain != name:
-        vendor = name[: len(name) - len(plain)].rstrip(".").rpartition(".")[2]
-        yield plain
-        yield f"{vendor}-{plain}"
-    for house in _HOUSES:
-        if name.startswith(house):
-            yield name.removeprefix(house)
-
-
+_TAG: Final = re.compile(rf":{_TAG_WORD}(?:-{_TAG_WORD})*(?=:|$)")
+"""What Ollama and OpenRouter write after a colon."""
 _SUFFIX: Final = re.compile(
     r"[-@:](?:"
     r"\d{8}|\d{4}-\d\d-\d\d|\d\d-\d{4}|\d\d-\d\d|\d{6}|\d{3,4}|\d"  # dates and builds
@@ -296,18 +204,60 @@ _SUFFIX: Final = re.compile(
     r"|i?q\d\w{0,8}|(?:bf|fp|int|nvfp|mxfp)\d{1,2}|awq|gptq|gguf|mlx|4bit|8bit|bnb|qat"
     r")$"
 )
+"""What a name may end with that its row in the table does not have."""
 _SIZE: Final = re.compile(r"[-:](?:\d{1,2}x)?\d{1,4}(?:[.p]\d{1,3})?b(?:-a\d{1,3}(?:\.\d)?b)?$")
+"""What it may end with when all of that is gone."""
+_REGION: Final = r"^(?:(?:[a-z]{2,6}|us-gov)\.)?"
+_VENDOR: Final = (
+    r"(?:ai21|amazon|anthropic|cohere|deepseek|google|meta|minimax|mistral|moonshot|moonshotai"
+    r"|nvidia|openai|qwen|writer|xai|zai)\."
+)
+_BEGINNINGS: Final = (
+    re.compile(rf"{_REGION}(?={_VENDOR})"),
+    re.compile(_REGION + _VENDOR),
+    re.compile(r"^(?:databricks|zai|meta|mistralai|anthropic|openai|google)-"),
+)
+"""What it may begin with."""
 
 
-def _shortened(name: str) -> Iterator[str]:
-    """Yield *name* and what is left of it, one date, version or quantization less each time."""
-    yield name
-    while (found := _SUFFIX.search(name)) and found.start():
-        name = name[: found.start()]
-        yield name
-    found = _SIZE.search(name)
-    if found and found.start():
-        yield name[: found.start()]
+def _split_stated(name: str) -> tuple[str, int | None]:
+    """Split off the window that the name itself states.
+
+    So do `claude-sonnet-4-5[1m]`, Bedrock's `…-v1:0:28k` and Ollama's `phi3:14b-medium-128k`; but
+    not `openai:gpt-4-32k`, where it belongs to the name of the model.
+    """
+    before, _, stated = name[:-1].rpartition("[") if name.endswith("]") else name.rpartition(":")
+    words = stated.split("-")
+    size = next((word for word in words if re.fullmatch(r"\d{1,5}[km]", word)), "")
+    rest = [word for word in words if word != size]
+    if not size or not before or not all(re.fullmatch(_TAG_WORD, word) for word in rest):
+        return name, None
+    plain = f"{before}:{'-'.join(rest)}" if rest else before
+    return plain, int(size[:-1]) * (1_000 if size[-1] == "k" else MILLION)
+
+
+def spellings(name: str) -> Iterator[str]:
+    """Yield what *name* may be called in the table, the most specific spelling first."""
+    if name.startswith("ft:"):  # the model that a fine-tuned one was made from
+        name = name[3:].split(":", 1)[0]
+    name = re.split(r"[:.]ft-", name, maxsplit=1)[0]
+    starts = [0, *(cut.end() for cut in re.finditer("[/:]", name))]
+    seen = {""}
+    for start in starts:  # before a colon or slash there may be a provider
+        rest = name[start:]
+        ends = [end for tag in _TAG.finditer(rest) for end in (tag.start(), tag.end())]
+        forms = [rest, rest.replace(":", "/", 1), *(rest[:end] for end in reversed(ends))]
+        if start and name[start - 1] == ":":
+            forms.append(rest.partition(":")[0])
+        for form in forms:
+            for plain in (form, *(begin.sub("", form) for begin in _BEGINNINGS)):
+                last, shorter = "", plain
+                while shorter not in seen:
+                    seen.add(shorter)
+                    yield shorter
+                    last, shorter = shorter, _SUFFIX.sub("", shorter)
+                if last:
+                    yield _SIZE.sub("", last)
 
 
 DEFAULT_REGISTRY: Final = WindowRegistry.built_in()

@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from refold import Session
-from refold.conversation.economics import Budget
-from refold.conversation.economics import SLACK, Account, Rates, landing_tokens
+from refold.conversation.economics import SLACK, Account, Budget, Rates, landing_tokens
 from tests.plan.ladder.promise import words
 
 _TURNS = st.lists(st.tuples(st.integers(1, 9_000), st.booleans()), min_size=1, max_size=120)

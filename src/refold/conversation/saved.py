@@ -11,12 +11,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any, Final
 
 from refold.conversation.cursor import Cursor, Item, View
+from refold.conversation.economics import Account, Rates
 from refold.conversation.report import SessionReport
+from refold.conversation.sending import Sending
 from refold.errors import ConfigError, MessageError, StoreError
+from refold.llm.ask import Tally
 from refold.messages.manifest import RECORD_PREFIXES, Behind, read_said
 from refold.messages.wire import clone_message, digest
 from refold.options import Options
@@ -24,8 +27,6 @@ from refold.stores.base import Store
 
 _VERSION: Final = 7
 """The format version; states of older versions cannot be read."""
-HOOKS: Final = ("counter",)
-"""Options that are functions: they cannot be saved and must be given again."""
 _KEY_PREFIX: Final = "refold:session:"
 _LIST_PREFIX: Final = "refold:list:"
 _WIRE: Final = 3
@@ -44,8 +45,56 @@ class Saved:
     view: dict[str, Any]
     facts: dict[str, Any]
 
+    def restore(self, sending: Sending, *, keeps_rates: bool) -> None:
+        """Let *sending*, to which the messages were appended, go on as it was when it was saved."""
+        cursor, facts = sending.cursor, self.facts
+        _rebuild(cursor, self.view, self.verbatim)
+        if self.view["budget"] is not None:
+            budget = SessionReport.from_dict(self.view["budget"]).budget
+            cursor.now = replace(cursor.now, budget=budget)
+        cursor.verbatim.update(self.verbatim)
+        sending.report = SessionReport.from_dict(facts["report"])
+        cursor.tally = Tally.of(sending.report.model)
+        spent, plain, cost = facts["account"]
+        read, written, seconds = facts["rates"]
+        rates = Rates(read=read, written=written, seconds=seconds)
+        rates = rates if keeps_rates else sending.account.rates
+        sending.account = Account(rates=rates, spent=spent, plain=plain, saved=cost)
+        count, sending.sent_at, sending.whole_sent = facts["sent"]
+        tokens = sum(item.tokens for item in cursor.now.shown()[:count])
+        sending.sent = replace(cursor.now, count=count, tokens=tokens)
+        sending.has_new_pins = bool(self.options.pins)
 
-def spell_view(cursor: Cursor, first: int = 0) -> dict[str, Any]:
+
+def spell_trace(sending: Sending, first: int) -> dict[str, Any]:
+    """Return what `follow_trace` needs, with the view from its message *first* on."""
+    account = sending.account
+    return {
+        "view": _spell_view(sending.cursor, first),
+        "account": [account.spent, account.plain, account.saved],
+        "sent": [sending.sent_at, sending.whole_sent],
+        "tried": list(sending.tried),
+    }
+
+
+def follow_trace(sending: Sending, trace: Mapping[str, Any]) -> None:
+    """Let *sending*, to which the messages were appended, go on where another one was."""
+    cursor, view, account = sending.cursor, trace["view"], sending.account
+    with reading("trace"):
+        folds = [row[-1] for row in view["items"] if row[-1]]
+        get = cursor.engine.get
+        _rebuild(cursor, view, get(folds) if get and folds else {})
+        account.spent, account.plain, account.saved = trace["account"]
+        sending.sent_at, sending.whole_sent = trace["sent"]
+        length, tokens = trace["tried"]
+        sending.tried = length, tokens
+    sending.sent = now = cursor.now
+    sending.report = SessionReport(
+        messages=now.count, tokens=now.tokens, tokens_unfolded=cursor.whole, folds=now.folds
+    )
+
+
+def _spell_view(cursor: Cursor, first: int = 0) -> dict[str, Any]:
     """Return the view of *cursor* as plain data, from its item *first* on."""
     now = cursor.now
     return {
@@ -66,7 +115,7 @@ def spell_view(cursor: Cursor, first: int = 0) -> dict[str, Any]:
     }
 
 
-def rebuild(cursor: Cursor, view: Mapping[str, Any], records: Mapping[str, Any]) -> None:
+def _rebuild(cursor: Cursor, view: Mapping[str, Any], records: Mapping[str, Any]) -> None:
     """Let *cursor*, to which the messages were appended, go on from a *view* as it was spelled.
 
     *records* say what its stand-ins stand for.
@@ -94,16 +143,16 @@ def rebuild(cursor: Cursor, view: Mapping[str, Any], records: Mapping[str, Any])
     cursor.is_doubted = view["is_doubted"]
 
 
-def write_state(store: Store, cursor: Cursor, facts: Mapping[str, Any]) -> str:
+def write_state(store: Store, sending: Sending, facts: Mapping[str, Any]) -> str:
     """Write a session in one go; the key is derived from what it holds."""
-    now, view = cursor.now, spell_view(cursor)
+    cursor, account = sending.cursor, sending.account
+    now, view, verbatim = cursor.now, _spell_view(cursor), cursor.verbatim
     entries: dict[str, Any] = {message.digest: message.wire for message in cursor.given}
     for row in view["items"]:
         wire, row[_WIRE] = row[_WIRE], ""
         if wire is not None:
             row[_WIRE] = digest(wire)
             entries[row[_WIRE]] = wire
-    verbatim = cursor.verbatim
     originals = [[key, digest(value)] for key, value in verbatim.items()]
     entries |= {name: verbatim[key] for key, name in originals}
     entries |= {key: value for key, value in verbatim.items() if key.startswith(RECORD_PREFIXES)}
@@ -114,7 +163,14 @@ def write_state(store: Store, cursor: Cursor, facts: Mapping[str, Any]) -> str:
         "messages": _write_list([message.digest for message in cursor.given], entries),
         "verbatim": _write_list(originals, entries),
         "view": {**view, "budget": report},
-        "facts": dict(facts),
+        "facts": {
+            "budget": facts["budget"],
+            "account": [account.spent, account.plain, account.saved],
+            "rates": [account.rates.read, account.rates.written, account.rates.seconds],
+            "sent": [sending.sent.count, sending.sent_at, sending.whole_sent],
+            "models": facts["models"],
+            "report": sending.report.to_dict(),
+        },
     }
     key = _KEY_PREFIX + digest(state)
     store.put({**entries, key: state})
@@ -136,16 +192,30 @@ def read_state(store: Store, key: str, choices: Mapping[str, Any]) -> Saved:
         raise StoreError(f"the store has no session {key!r}; was it saved to another one?")
     if state.get("version") != _VERSION:
         raise StoreError(f"session {key!r} was written by another version of refold")
-    reader = _Reader(store, key)
-    reader.check(state, key.removeprefix(_KEY_PREFIX), "what it says of itself")
-    names = reader.read_list(state["messages"], "messages")
-    originals = reader.read_list(state["verbatim"], "originals")
+    _check(key, state, key.removeprefix(_KEY_PREFIX), "what it says of itself")
+
+    def read(names: Sequence[str], what: str) -> dict[str, Any]:
+        places = {name: place for place, name in reversed(list(enumerate(names)))}
+        values = store.get(places)
+        missing = sum(name not in values for name in names)
+        if missing:
+            raise StoreError(f"session {key!r} lacks {missing} of its {what} in this store")
+        for name, place in places.items():
+            _check(key, values[name], name.removeprefix(_LIST_PREFIX), f"{what}[{place}]")
+        return values
+
+    def read_list(names: Sequence[str], what: str) -> list[Any]:
+        parts = read(names, f"lists of {what}")
+        return [value for name in names for value in parts[name]]
+
+    names = read_list(state["messages"], "messages")
+    originals = read_list(state["verbatim"], "originals")
     view = state["view"]
-    shown = reader.read([row[_WIRE] for row in view["items"] if row[_WIRE]], "stand-ins")
+    shown = read([row[_WIRE] for row in view["items"] if row[_WIRE]], "stand-ins")
     for row in view["items"]:
         row[_WIRE] = shown[row[_WIRE]] if row[_WIRE] else None
-    messages = reader.read(names, "messages")
-    wires = reader.read([name for _, name in originals], "originals")
+    messages = read(names, "messages")
+    wires = read([name for _, name in originals], "originals")
     return Saved(
         options=_options_from_wire(state["options"], choices),
         messages=[messages[name] for name in names],
@@ -153,6 +223,15 @@ def read_state(store: Store, key: str, choices: Mapping[str, Any]) -> Saved:
         view=view,
         facts=state["facts"],
     )
+
+
+def _check(key: str, value: object, name: str, what: str) -> None:
+    """Refuse a value that is not the one that was written."""
+    if digest(value) != name:
+        raise StoreError(
+            f"session {key!r} is damaged: {what} is not what was saved; "
+            "restore a backup of the store"
+        )
 
 
 @contextmanager
@@ -167,38 +246,6 @@ def reading(key: str) -> Iterator[None]:
         raise StoreError(f"session {key!r} cannot be read: {error}") from error
 
 
-class _Reader:
-    """Reads what belongs to one session, and rejects whatever is not as it was written."""
-
-    def __init__(self, store: Store, key: str) -> None:
-        self._store = store
-        self._key = key
-
-    def read(self, names: Sequence[str], what: str) -> dict[str, Any]:
-        """Return the values with these names."""
-        places = {name: place for place, name in reversed(list(enumerate(names)))}
-        found = self._store.get(places)
-        missing = sum(name not in found for name in names)
-        if missing:
-            raise StoreError(f"session {self._key!r} lacks {missing} of its {what} in this store")
-        for name, place in places.items():
-            self.check(found[name], name.removeprefix(_LIST_PREFIX), f"{what}[{place}]")
-        return found
-
-    def read_list(self, names: Sequence[str], what: str) -> list[Any]:
-        """Return what stands in the lists with these names; no list names another one."""
-        found = self.read(names, f"lists of {what}")
-        return [value for name in names for value in found[name]]
-
-    def check(self, value: object, name: str, what: str) -> None:
-        """Refuse a value that is not the one that was written."""
-        if digest(value) != name:
-            raise StoreError(
-                f"session {self._key!r} is damaged: {what} is not what was saved; "
-                "restore a backup of the store"
-            )
-
-
 def check_given(names: Iterable[str], choices: Mapping[str, Any]) -> None:
     """Raise `ConfigError` for any of *names* that is not among *choices*: it cannot be saved."""
     for name in names:
@@ -210,8 +257,8 @@ def _options_to_wire(options: Options) -> dict[str, Any]:
     wire: dict[str, Any] = {}
     for field in fields(options):
         value = getattr(options, field.name)
-        if field.name in HOOKS:
-            value = value is not None
+        if field.name == "counter":
+            value = value is not None  # a function: it must be given again
         elif field.name == "preserve_patterns":
             value = [[e.pattern.pattern, e.pattern.flags, e.label] for e in value]
         elif field.name == "pins" and any(map(callable, value)):
@@ -222,7 +269,7 @@ def _options_to_wire(options: Options) -> dict[str, Any]:
 
 def _options_from_wire(wire: Mapping[str, Any], choices: Mapping[str, Any]) -> Options:
     values = dict(wire)
-    lost = [name for name in HOOKS if values.pop(name)]
+    lost = ["counter"] if values.pop("counter") else []
     check_given([*lost, *(["pins"] if values["pins"] is None else [])], choices)
     values["preserve_patterns"] = [
         (re.compile(pattern, flags), label) for pattern, flags, label in values["preserve_patterns"]

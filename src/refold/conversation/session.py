@@ -18,21 +18,21 @@ from typing import Any, Final, Generic, Self, Unpack
 from refold.checks import check_whole
 from refold.choices import Choices, combine, spelled_out, split_helpers
 from refold.conversation.cursor import Limit, View
-from refold.conversation.economics import Account, Budget, Rates, Reason
+from refold.conversation.economics import Budget, Reason
 from refold.conversation.models import PriceList
 from refold.conversation.report import SessionReport
 from refold.conversation.saved import (
     check_given,
+    follow_trace,
     read_state,
     reading,
-    rebuild,
-    spell_view,
+    spell_trace,
     write_state,
 )
 from refold.conversation.sending import Sending
 from refold.engine import Engine
 from refold.errors import MessageError, StoreError
-from refold.llm.ask import Flow, Tally, arun, run
+from refold.llm.ask import Flow, arun, run
 from refold.messages.blocks import answered_by
 from refold.messages.formats.objects import Objects
 from refold.messages.wire import clone
@@ -339,32 +339,15 @@ class Session(Generic[M]):
 
     def save(self, store: Store) -> str:
         """Write everything to *store* and return the key with which to `resume`."""
-        sending, account = self._sending, self._sending.account
-        return write_state(
-            scoped(store, self.conversation),
-            sending.cursor,
-            facts={
-                "budget": [self._budget.tokens, self._budget.way],
-                "account": [account.spent, account.plain, account.saved],
-                "rates": [account.rates.read, account.rates.written, account.rates.seconds],
-                "sent": [sending.sent.count, sending.sent_at, sending.whole_sent],
-                "models": self._models,
-                "report": self.report.to_dict(),
-            },
-        )
+        facts = {"budget": [self._budget.tokens, self._budget.way], "models": self._models}
+        return write_state(scoped(store, self.conversation), self._sending, facts)
 
     def trace(self, first: int = 0) -> dict[str, Any]:
         """Return, as plain data, what `retrace` needs beside the messages to go on like this one.
 
         The view is in it from its message *first* on. Call it after `view`.
         """
-        sending, account = self._sending, self._sending.account
-        return {
-            "view": spell_view(sending.cursor, first),
-            "account": [account.spent, account.plain, account.saved],
-            "sent": [sending.sent_at, sending.whole_sent],
-            "tried": list(sending.tried),
-        }
+        return spell_trace(self._sending, first)
 
     def retrace(self, messages: Iterable[M], trace: Mapping[str, Any]) -> None:
         """Go on, in a new session, where another one with the same *messages* was.
@@ -372,20 +355,7 @@ class Session(Generic[M]):
         *trace* is that of its whole view. `StoreError` if it is not.
         """
         self.extend(messages)
-        sending, cursor, view = self._sending, self._sending.cursor, trace["view"]
-        folds = [row[-1] for row in view["items"] if row[-1]]
-        get = cursor.engine.get
-        with reading("trace"):
-            rebuild(cursor, view, get(folds) if get and folds else {})
-            account = sending.account
-            account.spent, account.plain, account.saved = trace["account"]
-            sending.sent_at, sending.whole_sent = trace["sent"]
-            length, tokens = trace["tried"]
-            sending.tried = length, tokens
-        sending.sent = now = cursor.now
-        sending.report = SessionReport(
-            messages=now.count, tokens=now.tokens, tokens_unfolded=cursor.whole, folds=now.folds
-        )
+        follow_trace(self._sending, trace)
 
     @classmethod
     def resume(
@@ -404,31 +374,14 @@ class Session(Generic[M]):
         anything that was saved is missing or not as it was.
         """
         helpers, others = split_helpers(choices)
-        budget = others.pop("token_budget", None) if "token_budget" in others else ...
+        has_budget = "token_budget" in others
+        budget = others.pop("token_budget", None)
         with reading(key):
             saved = read_state(scoped(store, helpers.get("conversation")), key, others)
-            facts = saved.facts
-            check_given(facts["models"], helpers)
+            check_given(saved.facts["models"], helpers)
             session = cls(saved.options, store=store, prices=prices, clock=clock, **helpers)
             session.extend(session._objects.revive(saved.messages))
-            cursor = session._sending.cursor
-            rebuild(cursor, saved.view, saved.verbatim)
-            if saved.view["budget"] is not None:
-                budget_report = SessionReport.from_dict(saved.view["budget"]).budget
-                cursor.now = replace(cursor.now, budget=budget_report)
-            cursor.verbatim.update(saved.verbatim)
-            cursor.tally = Tally.of(SessionReport.from_dict(facts["report"]).model)
-            session._budget = Budget(*facts["budget"]) if budget is ... else Budget.of(budget)
-            sending = session._sending
-            sending.report = SessionReport.from_dict(facts["report"])
-            read, written, seconds = facts["rates"]
-            rates = Rates(read=read, written=written, seconds=seconds)
-            rates = sending.account.rates if prices else rates
-            spent, plain, cost = facts["account"]
-            sending.account = Account(rates=rates, spent=spent, plain=plain, saved=cost)
-            count, sending.sent_at, sending.whole_sent = facts["sent"]
-            now = sending.cursor.now
-            tokens = sum(item.tokens for item in now.shown()[:count])
-            sending.sent = replace(now, count=count, tokens=tokens)
-            sending.has_new_pins = bool(session.options.pins)
+            saved.restore(session._sending, keeps_rates=not prices)
+            was = saved.facts["budget"]
+            session._budget = Budget.of(budget) if has_budget else Budget(*was)
         return session

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -33,8 +33,6 @@ TOOLS_OVERHEAD: Final = 16
 
 ANTHROPIC_TOOLS_OVERHEAD: Final = 530
 """Tokens of the system prompt Anthropic adds to a request with tools: 159 to 530 by model."""
-
-
 _LOW_WATER: Final = 0.7
 """Low water as a share of high water. Tuned on `bench/attacks/growth.py` and `bench/loop.py`: at
 0.8 a history of messages of 1 kB is folded at every sixth turn, and digests of digests make the
@@ -83,20 +81,36 @@ def available_tokens(
 
     closed = context_tokens - max_input_tokens if max_input_tokens is not None else 0
     output = max(reserve_output_tokens, closed)
-    costs = tuple(_tool_costs(tools, count_tokens))
+    costs = _tool_costs(tools, count_tokens)
     tools_cost = sum(costs) + _list_overhead(tools)
     prompt = context_tokens - output
     margin = max(0, prompt - math.floor(prompt / safety_factor))
-    shares = Available(
-        context_tokens=context_tokens,
-        output=output,
-        tools=tools_cost,
-        margin=margin,
-        available=prompt - margin - tools_cost,
+    left = prompt - margin - tools_cost
+    if left > 0:
+        return Available(
+            context_tokens=context_tokens,
+            output=output,
+            tools=tools_cost,
+            margin=margin,
+            available=left,
+        )
+    largest = ""
+    if costs:
+        index = max(range(len(costs)), key=costs.__getitem__)
+        name = _definition(tools[index]).get("name", f"tools[{index}]")
+        largest = f" (the biggest is {name!r} with {costs[index]})"
+    parts = {
+        "the output reserve": (output, "lower reserve_output_tokens"),
+        "the tool definitions": (tools_cost, f"send fewer tools{largest}"),
+        "the safety margin": (margin, "lower safety_factor or pass an exact counter"),
+    }
+    biggest = max(parts, key=lambda part: parts[part][0])
+    tokens, advice = parts[biggest]
+    spent = ", ".join(f"{part} {tokens}" for part, (tokens, _) in parts.items())
+    raise ConfigError(
+        f"{biggest} of {tokens} tokens is too big: nothing is left for messages in a window of "
+        f"{context_tokens} ({spent}); {advice} or take a larger model"
     )
-    if shares.available < 1:
-        raise ConfigError(_complaint(shares, tools, costs))
-    return shares
 
 
 def count_tools(tools: Sequence[Tool], count_tokens: TokenCounter) -> int:
@@ -104,7 +118,8 @@ def count_tools(tools: Sequence[Tool], count_tokens: TokenCounter) -> int:
     return sum(_tool_costs(tools, count_tokens)) + _list_overhead(tools)
 
 
-def _tool_costs(tools: Sequence[Tool], count_tokens: TokenCounter) -> Iterator[int]:
+def _tool_costs(tools: Sequence[Tool], count_tokens: TokenCounter) -> list[int]:
+    costs: list[int] = []
     count = ForgivingCounter(count_tokens, estimate_tokens)
     for index, tool in enumerate(tools):
         if not isinstance(tool, Mapping):
@@ -116,7 +131,8 @@ def _tool_costs(tools: Sequence[Tool], count_tokens: TokenCounter) -> Iterator[i
             text = json.dumps(_definition(tool), ensure_ascii=False)
         except (TypeError, ValueError, RecursionError) as error:
             raise ConfigError(f"tools[{index}] cannot be sent as JSON: {error}") from error
-        yield count(text) + TOOL_OVERHEAD
+        costs.append(count(text) + TOOL_OVERHEAD)
+    return costs
 
 
 def _definition(tool: Tool) -> Tool:
@@ -127,31 +143,9 @@ def _definition(tool: Tool) -> Tool:
 
 
 def _list_overhead(tools: Sequence[Tool]) -> int:
-    if not tools:
-        return 0
-    anthropic = any("input_schema" in tool for tool in tools)
-    return ANTHROPIC_TOOLS_OVERHEAD if anthropic else TOOLS_OVERHEAD
-
-
-def _complaint(shares: Available, tools: Sequence[Tool], costs: Sequence[int]) -> str:
-    """Say which part leaves no room for messages."""
-    culprit = ""
-    if costs:
-        index = max(range(len(costs)), key=costs.__getitem__)
-        name = _definition(tools[index]).get("name", f"tools[{index}]")
-        culprit = f" (the biggest is {name!r} with {costs[index]})"
-    parts = {
-        "the output reserve": (shares.output, "lower reserve_output_tokens"),
-        "the tool definitions": (shares.tools, f"send fewer tools{culprit}"),
-        "the safety margin": (shares.margin, "lower safety_factor or pass an exact counter"),
-    }
-    biggest = max(parts, key=lambda part: parts[part][0])
-    tokens, advice = parts[biggest]
-    spent = ", ".join(f"{part} {tokens}" for part, (tokens, _) in parts.items())
-    return (
-        f"{biggest} of {tokens} tokens is too big: nothing is left for messages in a window of "
-        f"{shares.context_tokens} ({spent}); {advice} or take a larger model"
-    )
+    if any("input_schema" in tool for tool in tools):
+        return ANTHROPIC_TOOLS_OVERHEAD
+    return TOOLS_OVERHEAD if tools else 0
 
 
 def find_window(

@@ -38,9 +38,6 @@ class Task:
     budget: int | None
     target: int | None
     """The tokens to aim at, fewer than the budget, so that the next turns fit too."""
-    given: Sequence[Message] = ()
-    """The messages as they were, if some of them were written shorter by these steps."""
-    steps: tuple[str, ...] = ()
 
     @property
     def room(self) -> int:
@@ -53,68 +50,6 @@ class Task:
         aim = self.target if target is None else target
         planned = self.engine.plan(self.messages, self.text_cache, options, aim, pinned=pinned)
         return Fitting(*planned)
-
-    def plan_around(
-        self, pinned: Mapping[int, str] = NO_PINS, target: int | None = None
-    ) -> Fitting:
-        """Do the same; unlike in other plans, what must stay does so at any cost.
-
-        Old pictures go first; if that is not enough, newer ones and the arguments of calls. The
-        arguments of old calls are left alone at first: the engine knows better what of them is
-        needed.
-        """
-        recent = recent_from(self.messages, self.engine.options.recency_window)
-        newest = newest_results(self, 1)
-        old = self.messages[: min((recent, *newest))]
-        fitting = self._rewritten(["evict_media"], old, pinned)._plan_all(pinned, target)
-        if fitting.is_good(self):
-            return fitting
-        return self._rewritten(RUNGS, self.messages, pinned)._plan_all(pinned, self.room)
-
-    def _rewritten(
-        self, rungs: Iterable[str], messages: Sequence[Message], pinned: Mapping[int, str]
-    ) -> Task:
-        """Write some of *messages* shorter, in order, as long as there is too much."""
-        tokens, version = self.text_cache.tokens, self.engine.options.source_version
-        stays = {**self.stays(), **pinned}
-        changing = [message.index for message in messages if message.index not in stays]
-        shown, steps = list(self.messages), dict[str, None]()
-        excess = self.cost(shown) - (self.target or 0) + self.engine.anchor_room(shown)
-        for name, index in ((name, index) for name in rungs for index in changing):
-            if excess <= 0:
-                break
-            short = shorten(RUNGS[name], shown[index], self.messages[index], version)
-            saved = 0 if short is None else tokens.message(shown[index]) - tokens.message(short)
-            if short is not None and saved > 0:
-                shown[index], steps[name] = short, None
-                excess -= saved
-        return replace(self, messages=shown, given=self.messages, steps=tuple(steps))
-
-    def _plan_all(self, pinned: Mapping[int, str], target: int | None) -> Fitting:
-        """Plan around what must stay, which the messages as they were say: so does a picture."""
-        stays = {**replace(self, messages=self.given).stays(), **pinned}
-        fitting = self.plan(dict.fromkeys(stays, "pinned"), target)
-        cut = self._cut_words(fitting.plan, stays)
-        if cut is not None:
-            return self._plan_all({**pinned, cut: "last_user_message"}, target)
-        report = fitting.report
-        if report is not None:
-            obstacles = [
-                replace(o, reason=stays.get(o.message_index, o.reason)) for o in report.obstacles
-            ]
-            rungs = (*self.steps, *report.rungs)
-            report = replace(report, obstacles=tuple(obstacles), rungs=rungs)
-        changed = {o.index: o for o, s in zip(self.given, self.messages, strict=True) if o is not s}
-        return Fitting(fitting.plan, report, rewritten=changed)
-
-    def _cut_words(self, plan: Plan, stays: Container[int]) -> int | None:
-        """Return the message in which *plan* cuts the user's last words beside tool results."""
-        spoken = [(m.index, number) for m, number in find_last_words(self.given)]
-        if not spoken or spoken[0][0] in stays:
-            return None
-        index, numbers = spoken[0][0], {number for _, number in spoken}
-        shown = next(f for f in plan if f.sources[0].index <= index <= f.sources[-1].index)
-        return index if shown.is_rolled or not numbers.isdisjoint(shown.texts) else None
 
     def stays(self) -> dict[int, str]:
         """Map the index of every message that must survive word for word to the reason.
@@ -180,10 +115,10 @@ def strategy_called(name: StrategyName, *, max_messages: int, keep_results: int 
 def _fold_or_drop(task: Task, *, keep_results: int | None = None) -> Fitting:
     """Fold; where there is not even room for a line about each stretch, drop the oldest blocks."""
     if keep_results:
-        kept = task.plan_around(newest_results(task, keep_results))
+        kept = _plan_around(task, newest_results(task, keep_results))
         if kept.is_good(task):
             return kept
-    fitting = task.plan_around()
+    fitting = _plan_around(task)
     if fitting.report is None or fitting.report.fits:
         return fitting
     dropped = _drop(task, must_go=frozenset())
@@ -217,6 +152,73 @@ def _user_words(task: Task) -> dict[int, str]:
     return found
 
 
+def _plan_around(
+    task: Task, pinned: Mapping[int, str] = NO_PINS, target: int | None = None
+) -> Fitting:
+    """Plan as the engine does; but unlike in its plans, what must stay does so at any cost.
+
+    Old pictures go first; if that is not enough, newer ones and the arguments of calls. The
+    arguments of old calls are left alone at first: the engine knows better what of them is needed.
+    """
+    recent = recent_from(task.messages, task.engine.options.recency_window)
+    old = task.messages[: min((recent, *newest_results(task, 1)))]
+    fitting = _plan_with(task, ["evict_media"], old, pinned, target)
+    if fitting.is_good(task):
+        return fitting
+    return _plan_with(task, RUNGS, task.messages, pinned, task.room)
+
+
+def _plan_with(
+    task: Task,
+    rungs: Iterable[str],
+    messages: Sequence[Message],
+    pinned: Mapping[int, str],
+    target: int | None,
+) -> Fitting:
+    """Plan once some of *messages* are written shorter, in order, as long as there is too much.
+
+    What must stay, the messages as they were say: so does a picture.
+    """
+    tokens, version = task.text_cache.tokens, task.engine.options.source_version
+    stays = {**task.stays(), **pinned}
+    changing = [message.index for message in messages if message.index not in stays]
+    shown, steps = list(task.messages), dict[str, None]()
+    excess = task.cost(shown) - (task.target or 0) + task.engine.anchor_room(shown)
+    for name, index in ((name, index) for name in rungs for index in changing):
+        if excess <= 0:
+            break
+        short = shorten(RUNGS[name], shown[index], task.messages[index], version)
+        saved = 0 if short is None else tokens.message(shown[index]) - tokens.message(short)
+        if short is not None and saved > 0:
+            shown[index], steps[name] = short, None
+            excess -= saved
+    shorter = replace(task, messages=shown)
+    fitting = shorter.plan(dict.fromkeys(stays, "pinned"), target)
+    cut = _cut_words(task, fitting.plan, stays)
+    if cut is not None:
+        stays[cut] = "last_user_message"
+        fitting = shorter.plan(dict.fromkeys(stays, "pinned"), target)
+    report = fitting.report
+    if report is not None:
+        obstacles = [
+            replace(o, reason=stays.get(o.message_index, o.reason)) for o in report.obstacles
+        ]
+        rungs_taken = (*steps, *report.rungs)
+        report = replace(report, obstacles=tuple(obstacles), rungs=rungs_taken)
+    changed = {o.index: o for o, s in zip(task.messages, shown, strict=True) if o is not s}
+    return Fitting(fitting.plan, report, rewritten=changed)
+
+
+def _cut_words(task: Task, plan: Plan, stays: Container[int]) -> int | None:
+    """Return the message in which *plan* cuts the user's last words beside tool results."""
+    spoken = [(m.index, number) for m, number in find_last_words(task.messages)]
+    if not spoken or spoken[0][0] in stays:
+        return None
+    index, numbers = spoken[0][0], {number for _, number in spoken}
+    shown = next(f for f in plan if f.sources[0].index <= index <= f.sources[-1].index)
+    return index if shown.is_rolled or not numbers.isdisjoint(shown.texts) else None
+
+
 def newest_results(task: Task, count: int) -> dict[int, str]:
     """Return the newest *count* tool results, with the calls that they answer."""
     found: dict[int, str] = {}
@@ -245,10 +247,10 @@ def _drop(task: Task, *, must_go: frozenset[int]) -> Fitting:
     """Drop blocks, those in *must_go* and then the oldest, until the rest fits, and fold that."""
     gone = _chosen(task, must_go)
     if not gone:
-        return task.plan_around(target=task.room)
+        return _plan_around(task, target=task.room)
     kept = [message.index for message in task.messages if message.index not in gone]
     rest = [task.messages[index].changed(index=place) for place, index in enumerate(kept)]
-    fitting = replace(task, messages=rest).plan_around(target=task.room)
+    fitting = _plan_around(replace(task, messages=rest), target=task.room)
     report = fitting.report
     if report is not None:
         report = replace(report, rungs=("drop", *report.rungs))

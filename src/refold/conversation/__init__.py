@@ -41,9 +41,9 @@ def __getattr__(name: str) -> Any:
         if name in GONE_NAMES:
             raise AttributeError(f"{__name__}.{name} is gone: {GONE_NAMES[name]}")
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    found = getattr(import_module(f"{__name__}.{home}"), name)
-    globals()[name] = found  # so that the next look-up is an ordinary one
-    return found
+    value = getattr(import_module(f"{__name__}.{home}"), name)
+    globals()[name] = value  # so that the next look-up is an ordinary one
+    return value
 
 
 __all__ = [

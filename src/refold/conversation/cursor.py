@@ -45,7 +45,7 @@ class Item:
     end: int
     """The index after the last."""
     tokens: int
-    is_given: bool
+    is_verbatim: bool
     """Whether it shows its one message word for word."""
     is_stripped: bool = False
     """Whether thinking is left out of it."""
@@ -79,7 +79,7 @@ class View:
     ends_in_summary: bool = False
     """Whether what the model is to answer has become a summary: there was no room for it."""
 
-    def shown(self) -> list[Item]:
+    def current(self) -> list[Item]:
         """Return its items."""
         return self.items if len(self.items) == self.count else self.items[: self.count]
 
@@ -96,7 +96,7 @@ class Cursor:
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
         self.cache: TextCache = engine.new_text_cache()
-        self.given: list[Message] = []
+        self.messages: list[Message] = []
         self.totals: list[int] = []
         """Tokens of the messages as they were given, up to each."""
         self.now = View(trail=engine.new_trail())
@@ -105,7 +105,7 @@ class Cursor:
         self.tally = Tally()
         self.is_doubted = False
         """Whether thinking so far may be bound to messages other than the ones given."""
-        self.sent_as_given = 0
+        self.sent_verbatim = 0
         """How many messages were sent as given, if they are not in view yet."""
         self._loader = Loader(self.options.format, strict_roles=self.options.strict_roles)
         self._trail = engine.new_trail()
@@ -123,13 +123,13 @@ class Cursor:
     @property
     def whole(self) -> int:
         """Tokens of the conversation as it was given."""
-        return self.totals[len(self.given) - 1] if self.given else 0
+        return self.totals[len(self.messages) - 1] if self.messages else 0
 
     @property
     def fixed(self) -> int:
         """Tokens of the instructions that the conversation begins with."""
-        rest = (place for place, message in enumerate(self.given) if message.role not in SYSTEM)
-        place = next(rest, len(self.given))
+        rest = (place for place, message in enumerate(self.messages) if message.role not in SYSTEM)
+        place = next(rest, len(self.messages))
         return self.totals[place - 1] if place else 0
 
     def append(self, wire: Any, stands_for: Behind | None = None) -> None:
@@ -137,7 +137,7 @@ class Cursor:
 
         *stands_for* is what it was made of, if it is known to be a short form.
         """
-        index = len(self.given)
+        index = len(self.messages)
         self._loader.rewind(index)
         loaded = self._loader.load(wire, index).changed(wire=clone(dict(wire)))
         if len(self._trail.keys) > index:  # an addition was interrupted, or undone
@@ -146,11 +146,11 @@ class Cursor:
         if stands_for is not None:
             message = message.changed(stands_for=stands_for)
         self.totals[index:] = [self.whole + self.cache.tokens.message(message)]
-        self.given.append(message)
+        self.messages.append(message)
 
     def append_short(self, original: dict[str, Any], sent: dict[str, Any]) -> None:
         """Add a message as it is *sent*: in a short form that the caller made of the *original*."""
-        rendering = render_short_forms([original], [sent], self._trail.copy(len(self.given)))
+        rendering = render_short_forms([original], [sent], self._trail.copy(len(self.messages)))
         self._keep(rendering.verbatim, rendering.entries)
         self.append(rendering.messages[0], rendering.stands[0])
 
@@ -158,8 +158,8 @@ class Cursor:
         """Return an independent copy."""
         other = copy.copy(self)
         other.cache = self.engine.new_text_cache(before=self.cache)
-        other.given, other.totals = self.given.copy(), self.totals.copy()
-        other.now = replace(self.now, items=self.now.shown().copy())
+        other.messages, other.totals = self.messages.copy(), self.totals.copy()
+        other.now = replace(self.now, items=self.now.current().copy())
         other.verbatim = self.verbatim.copy()
         other.tally = copy.deepcopy(self.tally)
         other._loader, other._trail = self._loader.copy(), self._trail.copy()
@@ -181,8 +181,8 @@ class Cursor:
         self._speller = None
         self._trail = self._trail.copy(length)
         self._linked = 0
-        self.sent_as_given = min(self.sent_as_given, length)
-        del self.given[length:]
+        self.sent_verbatim = min(self.sent_verbatim, length)
+        del self.messages[length:]
         del self.totals[length:]
         return is_anew
 
@@ -191,17 +191,17 @@ class Cursor:
         self.cache.forget_counts()
         count = self.cache.tokens.message
         total = 0
-        for index, message in enumerate(self.given):
+        for index, message in enumerate(self.messages):
             total += count(message)
             self.totals[index] = total
-        items = [replace(item, tokens=count(self._read(item))) for item in self.now.shown()]
+        items = [replace(item, tokens=count(self._read(item))) for item in self.now.current()]
         tokens = sum(item.tokens for item in items)
         self.now = replace(self.now, items=items, count=len(items), tokens=tokens)
 
     def _read(self, item: Item, place: int | None = None) -> Message:
         """Read a message of the view; at a *place* of its own, if given."""
-        first = self.given[item.first]
-        if item.is_given:
+        first = self.messages[item.first]
+        if item.is_verbatim:
             return first if place is None else first.changed(index=place)
         read = Loader(first.format).load(item.wire, item.first if place is None else place)
         return read if item.behind is None else read.changed(stands_for=item.behind)
@@ -214,9 +214,9 @@ class Cursor:
         Of a result with more tokens than its *limit* only a part is shown.
         """
         self._relink()
-        border = max(self.now.covered, self.sent_as_given)
-        for end in (border, len(self.given)):
-            fresh = self.given[self.now.covered : end]
+        border = max(self.now.covered, self.sent_verbatim)
+        for end in (border, len(self.messages)):
+            fresh = self.messages[self.now.covered : end]
             if not fresh:
                 continue
             now, speller = self.now, self._speller or self._speller_so_far()
@@ -237,9 +237,9 @@ class Cursor:
     def _speller_so_far(self) -> Speller:
         """Return one that knows what a reader of the view has seen in a form that loses nothing."""
         speller = Speller(self.cache.tokens, self.cache.codecs, is_quoted=True)
-        for item in self.now.shown():
-            if item.is_given or item.first >= self.now.seen:
-                message = self.given[item.first]
+        for item in self.now.current():
+            if item.is_verbatim or item.first >= self.now.seen:
+                message = self.messages[item.first]
                 texts = {number: part.text for number, part in enumerate(self._read(item).parts)}
                 speller.note(message, Fold(sources=(message,), texts=texts))
         return speller
@@ -268,10 +268,10 @@ class Cursor:
         }
         if not long or self.options.profile == "lossless":
             return folds
-        pinned = {m.index: "already_sent" for m in self.given if m.index not in long}
-        target = sum(long.values()) + sum(count.message(self.given[index]) for index in pinned)
+        pinned = {m.index: "already_sent" for m in self.messages if m.index not in long}
+        target = sum(long.values()) + sum(count.message(self.messages[index]) for index in pinned)
         options = replace(self.options, token_budget=target)
-        plan, _ = self.engine.plan(self.given, self.cache, options, target, pinned=pinned)
+        plan, _ = self.engine.plan(self.messages, self.cache, options, target, pinned=pinned)
         short = {
             fold.sources[0].index: fold
             for fold in plan
@@ -289,7 +289,7 @@ class Cursor:
         # What was thought after a result that is first sent now was thought about another form of
         # it; and of a beginning that was given at once it is not known in which form it was sent.
         changed = next((n for n, fold in enumerate(plan) if not fold.is_kept), len(plan))
-        is_first = not now.count or plan[0].sources[0].index < self.sent_as_given
+        is_first = not now.count or plan[0].sources[0].index < self.sent_verbatim
         is_unknown = is_first and (self.is_doubted or changed < len(plan))
         start = 0 if is_unknown else changed
         return (*plan[:start], *self.engine.unbind(plan[start:], is_resumed=True))
@@ -303,13 +303,13 @@ class Cursor:
         if len(stands) == self._linked:
             return
         for place, fold in stands:
-            if place < len(self.given) and self.given[place].stands_for is None:
+            if place < len(self.messages) and self.messages[place].stands_for is None:
                 known = folds_in([fold], get) if get else {}
                 behind = known.get(fold, Behind(fold))
-                self.given[place] = self.given[place].changed(stands_for=behind)
-        items = self.now.shown()
+                self.messages[place] = self.messages[place].changed(stands_for=behind)
+        items = self.now.current()
         fresh = [
-            replace(item, behind=self.given[item.first].stands_for) if item.is_given else item
+            replace(item, behind=self.messages[item.first].stands_for) if item.is_verbatim else item
             for item in items
         ]
         if fresh != items:
@@ -326,9 +326,9 @@ class Cursor:
         """Forget the view if a pinned message is not in it word for word."""
         pins = self.options.pins
         if any(
-            not item.is_given
-            and any(is_pinned(message, pins) for message in self.given[item.first : item.end])
-            for item in self.now.shown()
+            not item.is_verbatim
+            and any(is_pinned(message, pins) for message in self.messages[item.first : item.end])
+            for item in self.now.current()
         ):
             self.is_doubted = True  # the thinking so far came of stand-ins
             self.now = View(trail=self.engine.new_trail(), folds=self.now.folds)
@@ -367,23 +367,23 @@ class Cursor:
             range(places[fold.sources[0].index].start, places[fold.sources[-1].index].stop)
             for fold in plan
         ]
-        same, shown = 0, list[Fold]()
-        for item, fold, span in zip(now.shown(), plan, spans, strict=False):
+        same, unchanged = 0, list[Fold]()
+        for item, fold, span in zip(now.current(), plan, spans, strict=False):
             is_same = fold.is_kept and fold.sources[0].index not in fitting.rewritten
-            if not (item.is_given and is_same and item.span == span):
-                shown.append(_CHANGED)
+            if not (item.is_verbatim and is_same and item.span == span):
+                unchanged.append(_CHANGED)
                 break
-            shown.append(fold)
+            unchanged.append(fold)
             same += 1
-        plan = self.engine.unbind(plan, shown, fitting.rewritten)
+        plan = self.engine.unbind(plan, unchanged, fitting.rewritten)
         same = next((n for n in range(same) if plan[n].is_stripped), same)
         before = replace(now.first_items(same), is_stripped=False)
         after = self._write(plan[same:], spans[same:], before, dropped, fitting.rewritten)
-        is_changed = [i.wire for i in after.items] != [i.wire for i in now.shown()]
+        is_changed = [i.wire for i in after.items] != [i.wire for i in now.current()]
         return replace(
             after,
-            seen=len(self.given),
-            covered=len(self.given),
+            seen=len(self.messages),
+            covered=len(self.messages),
             landed=after.tokens,
             folds=now.folds + is_changed,
             budget=report,
@@ -401,8 +401,8 @@ class Cursor:
         """
         start, early = 0, list[Item]()
         if self.whole > most:
-            for item in self.now.shown():
-                is_inside = self.given[item.first].is_tool_result  # its call may be in a digest
+            for item in self.now.current():
+                is_inside = self.messages[item.first].is_tool_result  # its call may be in a digest
                 is_recent = item.first and self.totals[item.first - 1] >= self.whole - most
                 if is_recent and not is_inside:
                     break
@@ -410,13 +410,13 @@ class Cursor:
                 start = item.end
         sources = [self._read(item, place) for place, item in enumerate(early)]
         for place, item in enumerate(early if self.options.pins else ()):
-            given = self.given[item.first]  # what is pinned is known by how it was given
-            if len(item.span) == 1 and is_pinned(given, self.options.pins):
-                sources[place] = given.changed(index=place)
-        rest = self.given[start:]
+            original = self.messages[item.first]  # what is pinned is known by how it came
+            if len(item.span) == 1 and is_pinned(original, self.options.pins):
+                sources[place] = original.changed(index=place)
+        rest = self.messages[start:]
         if early:
             rest = [m.changed(index=place) for place, m in enumerate(rest, len(early))]
-        singles = (range(n, n + 1) for n in range(start, len(self.given)))
+        singles = (range(n, n + 1) for n in range(start, len(self.messages)))
         return [*sources, *rest], [*(item.span for item in early), *singles]
 
     # --- writing --------------------------------------------------------------------------------
@@ -455,9 +455,9 @@ class Cursor:
                 first=span.start,
                 end=span.stop,
                 tokens=self.cache.tokens.fold(fold),
-                is_given=fold.is_kept
+                is_verbatim=fold.is_kept
                 and len(span) == 1
-                and fold.sources[0].wire is self.given[span.start].wire,
+                and fold.sources[0].wire is self.messages[span.start].wire,
                 is_stripped=fold.is_stripped,
                 behind=behind,
             )

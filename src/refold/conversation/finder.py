@@ -175,10 +175,10 @@ def _digest_of(wire: Any) -> str:
     content: object = wire
     if not isinstance(wire, Mapping):
         content = repr(type(wire))  # the session will say what is wrong
-    elif (read := read_message(wire)) is not None and (said := read[1]).is_turn:
-        parts = [(part.text, part.call_id) for part in said.parts]
-        calls = [(call.id, call.name, call.text) for call in said.calls]
-        content = [said.role, parts, calls, said.thinking, said.opaque, said.images]
+    elif (read := read_message(wire)) is not None and (message := read[1]).is_turn:
+        parts = [(part.text, part.call_id) for part in message.parts]
+        calls = [(call.id, call.name, call.text) for call in message.calls]
+        content = [message.role, parts, calls, message.thinking, message.opaque, message.images]
     try:
         return digest(content)
     except (ValueError, RecursionError):  # it contains itself: the session will say so

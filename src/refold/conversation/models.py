@@ -308,8 +308,8 @@ class PriceList:
         name = model.strip().lower()
         if len(name) > MAX_NAME_CHARS:
             return None
-        found = (self.prices.get(key_of(one)) for one in (name, *spellings(name)))
-        return next((price for price in found if price is not None), None)
+        prices = (self.prices.get(key_of(one)) for one in (name, *spellings(name)))
+        return next((price for price in prices if price is not None), None)
 
 
 @cache

@@ -149,12 +149,12 @@ def _collect(error: object) -> tuple[list[str], set[str], dict[str, int]]:
 
 def _parse_text(text: str) -> Overflow | None:
     """Return what the first sign in *text* says, with the numbers around it."""
-    found = next((found for sign in _SIGNS if (found := sign.search(text))), None)
-    if found is None:
+    sign = next((match for sign in _SIGNS if (match := sign.search(text))), None)
+    if sign is None:
         return None
-    near = text[max(0, found.start() - _AROUND) : found.end() + _AROUND]
+    near = text[max(0, sign.start() - _AROUND) : sign.end() + _AROUND]
     numbers: dict[str, int] = {}
-    for match in (found, *(detail.search(near) for detail in _DETAILS)):
+    for match in (sign, *(detail.search(near) for detail in _DETAILS)):
         for name, value in match.groupdict().items() if match else ():
             if value and name not in numbers:
                 numbers[name] = int(re.sub("[,_]", "", value))

@@ -35,8 +35,8 @@ def evict_media(message: Message, handle: str) -> dict[str, Any] | None:
         return None
     write = find_format(message.format).write_text
     lines = {
-        found.path: write(found.block, media(found.kind, _describe(found.block), handle))
-        for found in message.media
+        one.path: write(one.block, media(one.kind, _describe(one.block), handle))
+        for one in message.media
     }
     return clone_with(message.wire, lines)
 
@@ -45,9 +45,9 @@ def _describe(block: Mapping[str, Any]) -> str:
     """Say what can be said of a block: its name, its type, its size, its address."""
     inner = [block[name] for name in _HOLDERS if isinstance(block.get(name), Mapping)]
     holder = inner[0] if inner else block
-    said = [holder[name] for name in _NAMES if isinstance(holder.get(name), str)]
-    said += [_address(data) for data in map(holder.get, _DATA) if isinstance(data, str)]
-    return ", ".join(said) or "no more is known"
+    facts = [holder[name] for name in _NAMES if isinstance(holder.get(name), str)]
+    facts += [_address(data) for data in map(holder.get, _DATA) if isinstance(data, str)]
+    return ", ".join(facts) or "no more is known"
 
 
 def _address(data: str) -> str:
@@ -74,12 +74,12 @@ RUNGS: Final[Mapping[str, Rung]] = {"evict_media": evict_media, "clip_arguments"
 """Every rung by the name of its step, the gentlest first."""
 
 
-def shorten(rung: Rung, shown: Message, original: Message, version: int) -> Message | None:
-    """Return what stands for the *original* once a rung was taken on how it is *shown*.
+def shorten(rung: Rung, message: Message, original: Message, version: int) -> Message | None:
+    """Return what stands for the *original* once a rung was taken on how it is now.
 
     `None` if there is nothing to write shorter, or if it could not be recognized as a stand-in.
     """
-    wire = rung(shown, handle_of((original,)))
+    wire = rung(message, handle_of((original,)))
     if wire is None:
         return None
     behind = behind_of((original,))

@@ -61,7 +61,7 @@ class Saved:
         rates = rates if keeps_rates else sending.account.rates
         sending.account = Account(rates=rates, spent=spent, plain=plain, saved=cost)
         count, sending.sent_at, sending.whole_sent = facts["sent"]
-        tokens = sum(item.tokens for item in cursor.now.shown()[:count])
+        tokens = sum(item.tokens for item in cursor.now.current()[:count])
         sending.sent = replace(cursor.now, count=count, tokens=tokens)
         sending.has_new_pins = bool(self.options.pins)
 
@@ -100,10 +100,10 @@ def _spell_view(cursor: Cursor, first: int = 0) -> dict[str, Any]:
     return {
         "items": [
             [
-                *(item.first, item.end, item.tokens, None if item.is_given else item.wire),
+                *(item.first, item.end, item.tokens, None if item.is_verbatim else item.wire),
                 *(item.is_stripped, item.behind.fold if item.behind else ""),
             ]
-            for item in now.shown()[first:]
+            for item in now.current()[first:]
         ],
         "known": [list(record) for record in now.trail.known[-1:]],
         "looked": now.trail.looked,
@@ -123,7 +123,7 @@ def _rebuild(cursor: Cursor, view: Mapping[str, Any], records: Mapping[str, Any]
     trail = cursor.engine.new_trail()
     items: list[Item] = []
     for first, end, tokens, changed, is_stripped, behind in view["items"]:
-        wire = clone_message(cursor.given[first].wire if changed is None else changed)
+        wire = clone_message(cursor.messages[first].wire if changed is None else changed)
         known = Behind.from_record(behind, records.get(behind)) if behind else None
         items.append(Item(wire, first, end, tokens, changed is None, is_stripped, known))
         trail.add(read_said(wire, index=first), known.fold if known else "")
@@ -147,7 +147,7 @@ def write_state(store: Store, sending: Sending, facts: Mapping[str, Any]) -> str
     """Write a session in one go; the key is derived from what it holds."""
     cursor, account = sending.cursor, sending.account
     now, view, verbatim = cursor.now, _spell_view(cursor), cursor.verbatim
-    entries: dict[str, Any] = {message.digest: message.wire for message in cursor.given}
+    entries: dict[str, Any] = {message.digest: message.wire for message in cursor.messages}
     for row in view["items"]:
         wire, row[_WIRE] = row[_WIRE], ""
         if wire is not None:
@@ -160,7 +160,7 @@ def write_state(store: Store, sending: Sending, facts: Mapping[str, Any]) -> str
     state = {
         "version": _VERSION,
         "options": _options_to_wire(cursor.options),
-        "messages": _write_list([message.digest for message in cursor.given], entries),
+        "messages": _write_list([message.digest for message in cursor.messages], entries),
         "verbatim": _write_list(originals, entries),
         "view": {**view, "budget": report},
         "facts": {
@@ -211,9 +211,9 @@ def read_state(store: Store, key: str, choices: Mapping[str, Any]) -> Saved:
     names = read_list(state["messages"], "messages")
     originals = read_list(state["verbatim"], "originals")
     view = state["view"]
-    shown = read([row[_WIRE] for row in view["items"] if row[_WIRE]], "stand-ins")
+    stand_ins = read([row[_WIRE] for row in view["items"] if row[_WIRE]], "stand-ins")
     for row in view["items"]:
-        row[_WIRE] = shown[row[_WIRE]] if row[_WIRE] else None
+        row[_WIRE] = stand_ins[row[_WIRE]] if row[_WIRE] else None
     messages = read(names, "messages")
     wires = read([name for _, name in originals], "originals")
     return Saved(
@@ -246,7 +246,7 @@ def reading(key: str) -> Iterator[None]:
         raise StoreError(f"session {key!r} cannot be read: {error}") from error
 
 
-def check_given(names: Iterable[str], choices: Mapping[str, Any]) -> None:
+def check_passed(names: Iterable[str], choices: Mapping[str, Any]) -> None:
     """Raise `ConfigError` for any of *names* that is not among *choices*: it cannot be saved."""
     for name in names:
         if name not in choices:
@@ -270,7 +270,7 @@ def _options_to_wire(options: Options) -> dict[str, Any]:
 def _options_from_wire(wire: Mapping[str, Any], choices: Mapping[str, Any]) -> Options:
     values = dict(wire)
     lost = ["counter"] if values.pop("counter") else []
-    check_given([*lost, *(["pins"] if values["pins"] is None else [])], choices)
+    check_passed([*lost, *(["pins"] if values["pins"] is None else [])], choices)
     values["preserve_patterns"] = [
         (re.compile(pattern, flags), label) for pattern, flags, label in values["preserve_patterns"]
     ]

@@ -87,10 +87,10 @@ class Sending:
         if theirs.now.folds == ours.now.folds:  # it was not worth it
             ours.now = replace(ours.now, landed=theirs.now.landed)
             return
-        later = ours.given[len(theirs.given) :]
+        later = ours.messages[len(theirs.messages) :]
         for message in later:
             theirs.append(message.wire)
-        theirs.sent_as_given, theirs.is_doubted = len(theirs.given), bool(later)
+        theirs.sent_verbatim, theirs.is_doubted = len(theirs.messages), bool(later)
         theirs.verbatim.update(ours.verbatim)
         self.cursor = theirs
 
@@ -123,11 +123,11 @@ class Sending:
         if is_late is None:
             seconds = self.account.rates.seconds
             is_late = self.sent_at is None or self.clock() - self.sent_at > seconds
-        is_cold = is_late or not (self.sent.count or cursor.sent_as_given)
-        is_new = cursor.now.covered < len(cursor.given) or is_cold or self.has_new_pins
+        is_cold = is_late or not (self.sent.count or cursor.sent_verbatim)
+        is_new = cursor.now.covered < len(cursor.messages) or is_cold or self.has_new_pins
         now, most = self.arrive(limit), self._most(budget)
         reason: Reason | None = None
-        if not may_fold or not cursor.given:
+        if not may_fold or not cursor.messages:
             pass
         elif most is not None and now.tokens > budget.limit(now.landed, most):
             # What could not be brought down before is not tried again until something is new.
@@ -195,10 +195,11 @@ class Sending:
 
     def _unread(self) -> int:
         """Return the tokens of what came after the model last spoke."""
-        given, totals = self.cursor.given, self.cursor.totals
-        place = len(given)
-        while place and not (given[place - 1].is_turn and given[place - 1].role == "assistant"):
-            place -= 1
+        messages, totals = self.cursor.messages, self.cursor.totals
+        spoken = (
+            n for n, m in enumerate(reversed(messages)) if m.is_turn and m.role == "assistant"
+        )
+        place = len(messages) - next(spoken, len(messages))
         return totals[-1] - totals[place - 1] if place else 0
 
     def note(self, now: View, before: View, *, is_cold: bool) -> View:
@@ -209,7 +210,7 @@ class Sending:
             if same < before.count:
                 tokens = sum(item.tokens for item in now.items[:same])
         else:
-            for old, new in zip(before.shown(), now.shown(), strict=False):
+            for old, new in zip(before.current(), now.current(), strict=False):
                 if old is not new and old.wire != new.wire:
                     break
                 same, tokens = same + 1, tokens + new.tokens

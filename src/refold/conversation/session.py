@@ -22,7 +22,7 @@ from refold.conversation.economics import Budget, Reason
 from refold.conversation.models import PriceList
 from refold.conversation.report import SessionReport
 from refold.conversation.saved import (
-    check_given,
+    check_passed,
     follow_trace,
     read_state,
     reading,
@@ -41,7 +41,7 @@ from refold.result import M
 from refold.stores.base import Store
 from refold.stores.scope import scoped
 
-_GIVEN_AGAIN: Final = ("summarizer", "detectors", "codecs", "rules")
+_PASSED_AGAIN: Final = ("summarizer", "detectors", "codecs", "rules")
 """What is not saved with a session and must be passed again to `resume`."""
 
 
@@ -80,7 +80,7 @@ class Session(Generic[M]):
         """
         self._store = store
         self._helpers, fields = split_helpers(choices)
-        self._models = [name for name in _GIVEN_AGAIN if self._helpers.get(name) is not None]
+        self._models = [name for name in _PASSED_AGAIN if self._helpers.get(name) is not None]
         budget = fields.get("token_budget")
         if isinstance(budget, str):
             del fields["token_budget"]
@@ -106,7 +106,7 @@ class Session(Generic[M]):
 
     def __len__(self) -> int:
         """Return how many messages the conversation has."""
-        return len(self._sending.cursor.given)
+        return len(self._sending.cursor.messages)
 
     @property
     def options(self) -> Options:
@@ -130,9 +130,9 @@ class Session(Generic[M]):
 
     def append(self, message: M) -> None:
         """Add one message, a mapping or an object; the session keeps its own copy of a mapping."""
-        given = self._sending.cursor.given
-        self._sending.cursor.append(self._objects.read_one(message, len(given)))
-        self._await(len(given) - 1)
+        place = len(self)
+        self._sending.cursor.append(self._objects.read_one(message, place))
+        self._await(place)
 
     def extend(self, messages: Iterable[M]) -> None:
         """Add messages in order."""
@@ -141,11 +141,11 @@ class Session(Generic[M]):
 
     def _await(self, place: int) -> None:
         """Note which calls wait for results after the message at *place*."""
-        message = self._sending.cursor.given[place]
+        message = self._sending.cursor.messages[place]
         if (
             place
             and not message.is_tool_result
-            and self._sending.cursor.given[place - 1].is_tool_result
+            and self._sending.cursor.messages[place - 1].is_tool_result
         ):
             self._awaited = set()  # the talk went on
         if message.calls:
@@ -155,13 +155,13 @@ class Session(Generic[M]):
 
     def _waits(self) -> bool:
         """Tell whether more results are to come: no provider takes a part of them."""
-        return bool(self._awaited) and self._sending.cursor.given[-1].is_tool_result
+        return bool(self._awaited) and self._sending.cursor.messages[-1].is_tool_result
 
     def pop(self) -> M:
         """Take back the last message, and return it as it was given."""
         if not len(self):
             raise MessageError("there is none to take back", "messages")
-        last: list[M] = self._objects.write([clone(dict(self._sending.cursor.given[-1].wire))])
+        last: list[M] = self._objects.write([clone(dict(self._sending.cursor.messages[-1].wire))])
         self.truncate(len(self) - 1)
         return last[0]
 
@@ -198,7 +198,7 @@ class Session(Generic[M]):
     @property
     def messages(self) -> list[M]:
         """The whole conversation as it was given, copied."""
-        return self._objects.write([clone(dict(m.wire)) for m in self._sending.cursor.given])
+        return self._objects.write([clone(dict(m.wire)) for m in self._sending.cursor.messages])
 
     def note_sent(self) -> None:
         """Treat what was appended since the last view as sent, word for word.
@@ -207,7 +207,7 @@ class Session(Generic[M]):
         messages were sent without folding.
         """
         sending, cursor = self._sending, self._sending.cursor
-        cursor.sent_as_given = len(cursor.given)
+        cursor.sent_verbatim = len(cursor.messages)
         with suppress(StoreError):  # then it is written with the next view
             sending.sent = cursor.arrive()
         sending.sent_at, sending.whole_sent = sending.clock(), cursor.whole
@@ -223,17 +223,17 @@ class Session(Generic[M]):
     @property
     def wires(self) -> list[dict[str, Any]]:
         """The messages of the last view as plain data; what `retrieve_tool` wants to see."""
-        return [item.wire for item in self._sending.sent.shown()]
+        return [item.wire for item in self._sending.sent.current()]
 
     @property
     def unchanged(self) -> list[int | None]:
         """For each message of the last view, the index of the one that it shows word for word."""
-        return [item.first if item.is_given else None for item in self._sending.sent.shown()]
+        return [item.first if item.is_verbatim else None for item in self._sending.sent.current()]
 
     @property
     def places(self) -> list[range]:
         """For each message of the last view, the indices of those that it stands for."""
-        return [range(item.first, item.end) for item in self._sending.sent.shown()]
+        return [range(item.first, item.end) for item in self._sending.sent.current()]
 
     @property
     def folded_length(self) -> int:
@@ -335,7 +335,7 @@ class Session(Generic[M]):
         return run(flow, cursor.engine.asker, cursor.tally)
 
     def _written(self, view: View) -> list[M]:
-        return self._objects.write([item.wire for item in view.shown()])
+        return self._objects.write([item.wire for item in view.current()])
 
     def save(self, store: Store) -> str:
         """Write everything to *store* and return the key with which to `resume`."""
@@ -378,7 +378,7 @@ class Session(Generic[M]):
         budget = others.pop("token_budget", None)
         with reading(key):
             saved = read_state(scoped(store, helpers.get("conversation")), key, others)
-            check_given(saved.facts["models"], helpers)
+            check_passed(saved.facts["models"], helpers)
             session = cls(saved.options, store=store, prices=prices, clock=clock, **helpers)
             session.extend(session._objects.revive(saved.messages))
             saved.restore(session._sending, keeps_rates=not prices)

@@ -56,8 +56,8 @@ class Task:
 
         User turns without text, too: some providers want the user to speak first.
         """
-        said = [m for m in self.messages if m.role == "user" and not m.is_tool_result]
-        wordless = (m.index for m in (*said[:1], *said[-1:]) if not has_words(m))
+        asked = [m for m in self.messages if m.role == "user" and not m.is_tool_result]
+        wordless = (m.index for m in (*asked[:1], *asked[-1:]) if not has_words(m))
         untouchable = find_untouchable(self.messages, self.engine.options)
         return {**dict.fromkeys(wordless, "user_turn"), **untouchable}
 
@@ -142,14 +142,14 @@ def _summarize(task: Task) -> Fitting:
 
 def _user_words(task: Task) -> dict[int, str]:
     room = _USER_SHARE * task.room
-    found: dict[int, str] = {}
+    pins: dict[int, str] = {}
     for message in reversed(task.messages):
         if message.role == "user" and not message.is_tool_result and message.is_turn:
             room -= task.cost([message])
             if room < 0:
                 break
-            found[message.index] = "user_words"
-    return found
+            pins[message.index] = "user_words"
+    return pins
 
 
 def _plan_around(
@@ -182,22 +182,22 @@ def _plan_with(
     tokens, version = task.text_cache.tokens, task.engine.options.source_version
     stays = {**task.stays(), **pinned}
     changing = [message.index for message in messages if message.index not in stays]
-    shown, steps = list(task.messages), dict[str, None]()
-    excess = task.cost(shown) - (task.target or 0) + task.engine.anchor_room(shown)
+    shorter, steps = list(task.messages), dict[str, None]()
+    excess = task.cost(shorter) - (task.target or 0) + task.engine.anchor_room(shorter)
     for name, index in ((name, index) for name in rungs for index in changing):
         if excess <= 0:
             break
-        short = shorten(RUNGS[name], shown[index], task.messages[index], version)
-        saved = 0 if short is None else tokens.message(shown[index]) - tokens.message(short)
+        short = shorten(RUNGS[name], shorter[index], task.messages[index], version)
+        saved = 0 if short is None else tokens.message(shorter[index]) - tokens.message(short)
         if short is not None and saved > 0:
-            shown[index], steps[name] = short, None
+            shorter[index], steps[name] = short, None
             excess -= saved
-    shorter = replace(task, messages=shown)
-    fitting = shorter.plan(dict.fromkeys(stays, "pinned"), target)
+    rewritten = replace(task, messages=shorter)
+    fitting = rewritten.plan(dict.fromkeys(stays, "pinned"), target)
     cut = _cut_words(task, fitting.plan, stays)
     if cut is not None:
         stays[cut] = "last_user_message"
-        fitting = shorter.plan(dict.fromkeys(stays, "pinned"), target)
+        fitting = rewritten.plan(dict.fromkeys(stays, "pinned"), target)
     report = fitting.report
     if report is not None:
         obstacles = [
@@ -205,7 +205,7 @@ def _plan_with(
         ]
         rungs_taken = (*steps, *report.rungs)
         report = replace(report, obstacles=tuple(obstacles), rungs=rungs_taken)
-    changed = {o.index: o for o, s in zip(task.messages, shown, strict=True) if o is not s}
+    changed = {o.index: o for o, s in zip(task.messages, shorter, strict=True) if o is not s}
     return Fitting(fitting.plan, report, rewritten=changed)
 
 
@@ -215,21 +215,21 @@ def _cut_words(task: Task, plan: Plan, stays: Container[int]) -> int | None:
     if not spoken or spoken[0][0] in stays:
         return None
     index, numbers = spoken[0][0], {number for _, number in spoken}
-    shown = next(f for f in plan if f.sources[0].index <= index <= f.sources[-1].index)
-    return index if shown.is_rolled or not numbers.isdisjoint(shown.texts) else None
+    fold = next(f for f in plan if f.sources[0].index <= index <= f.sources[-1].index)
+    return index if fold.is_rolled or not numbers.isdisjoint(fold.texts) else None
 
 
 def newest_results(task: Task, count: int) -> dict[int, str]:
     """Return the newest *count* tool results, with the calls that they answer."""
-    found: dict[int, str] = {}
+    pins: dict[int, str] = {}
     for block in reversed(find_blocks(task.messages)):
         results = sum(task.messages[index].is_tool_result for index in block)
         if count <= 0:
             break
         if results:
-            found.update(dict.fromkeys(block, "newest_results"))
+            pins.update(dict.fromkeys(block, "newest_results"))
             count -= results
-    return found
+    return pins
 
 
 def _keep_last(task: Task, *, max_messages: int) -> Fitting:

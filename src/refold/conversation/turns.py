@@ -50,18 +50,18 @@ class Conversation:
     """After how many folds: the ids that were dropped, those in summaries, and warnings."""
 
     def __len__(self) -> int:
-        return len(self.sending.cursor.given)
+        return len(self.sending.cursor.messages)
 
     @property
     def turn(self) -> int:
         """How often the model has spoken."""
-        return sum(message.role == "assistant" for message in self.sending.cursor.given)
+        return sum(message.role == "assistant" for message in self.sending.cursor.messages)
 
     def extend(self, messages: Iterable[Any]) -> None:
         """Add messages, in the short form of a `CompressionManager` if they have one."""
         cursor = self.sending.cursor
         for message in messages:
-            wire = self.objects.read_one(message, len(cursor.given))
+            wire = self.objects.read_one(message, len(cursor.messages))
             original = drop_short_form(wire) if isinstance(wire, dict) else wire
             if original is not wire:
                 cursor.append_short(original, apply_short_form(wire))
@@ -72,7 +72,7 @@ class Conversation:
         """Go on with what was folded early, if the view is above the *limit*."""
         prepared = self.prepared
         if prepared is not None and self.sending.arrive().tokens > limit:
-            for message in self.sending.cursor.given[len(prepared.cursor.given) :]:
+            for message in self.sending.cursor.messages[len(prepared.cursor.messages) :]:
                 prepared.cursor.append(message.wire, message.stands_for)
             self.sending, self.prepared = prepared, None
 
@@ -93,17 +93,19 @@ class Conversation:
 
     def what_went(self) -> tuple[Ids, Ids, tuple[str, ...]]:
         """Return the ids that the last fold dropped, those in its summaries, and warnings."""
-        now, given = self.sending.sent, self.sending.cursor.given
+        now, originals = self.sending.sent, self.sending.cursor.messages
         if not now.folds:
-            return (), (), pair_warnings(given)
+            return (), (), pair_warnings(originals)
         if self.about[0] != now.folds:
             gone, end = list[str](), 0
-            for item in now.shown():
-                gone += [message.id for message in given[end : item.first]]
+            for item in now.current():
+                gone += [message.id for message in originals[end : item.first]]
                 end = item.end
-            gone += [message.id for message in given[end:]]
-            shared = [m.id for i in now.shown() if len(i.span) > 1 for m in given[i.first : i.end]]
-            self.about = now.folds, tuple(gone), tuple(shared), pair_warnings(given)
+            gone += [message.id for message in originals[end:]]
+            shared = [
+                m.id for i in now.current() if len(i.span) > 1 for m in originals[i.first : i.end]
+            ]
+            self.about = now.folds, tuple(gone), tuple(shared), pair_warnings(originals)
         return self.about[1:]
 
 
@@ -112,14 +114,14 @@ class Line:
     """One kind of list of a conversation."""
 
     conversation: Conversation
-    shown: int = 0
+    sent: int = 0
     """So many messages at its beginning are what was sent."""
     start: int = 0
     """They stand for so many of the conversation; the others are one for one."""
 
-    def given(self, place: int) -> int:
+    def index_of(self, place: int) -> int:
         """Return which message of the conversation is at a *place* of the list."""
-        return self.start + place - self.shown
+        return self.start + place - self.sent
 
 
 @dataclass(slots=True, eq=False)
@@ -157,13 +159,13 @@ class Turns:
         """
         names = self._beginnings.of(messages)
         length, line = self._find(names)
-        held, known = line.conversation, line.given(length)
+        held, known = line.conversation, line.index_of(length)
         try:
             held.sending.recount()
             held.extend(messages[length:])
             cursor = held.sending.cursor
             tokens = cursor.whole
-            if line.shown:
+            if line.sent:
                 tokens = count_messages(messages, cursor.cache.tokens, cursor.options.format)
             turn = Turn(messages, line, tokens, cursor.now.folds)
             yield turn
@@ -181,16 +183,16 @@ class Turns:
         # One that leaves a conversation early is best read anew; so is one that is in use.
         if (
             line is None
-            or length < line.shown
-            or 2 * line.given(length) < len(line.conversation)
+            or length < line.sent
+            or 2 * line.index_of(length) < len(line.conversation)
             or not line.conversation.lock.acquire(blocking=False)
         ):
             length, line = 0, Line(Conversation(self._begin()))
             line.conversation.lock.acquire()
-        elif line.given(length) < len(line.conversation):
+        elif line.index_of(length) < len(line.conversation):
             held = line.conversation
             try:
-                line = replace(line, conversation=held.branch(line.given(length)))
+                line = replace(line, conversation=held.branch(line.index_of(length)))
                 line.conversation.lock.acquire()
             finally:
                 held.lock.release()
@@ -220,16 +222,16 @@ def result_of(turn: Turn, available: int) -> FitResult[Any]:
     """Return what to send at a turn, and what was done for it."""
     conversation, line, sending = turn.conversation, turn.line, turn.conversation.sending
     cursor, now = sending.cursor, sending.sent
-    items, given = now.shown(), cursor.given
+    items, originals = now.current(), cursor.messages
     messages: list[Any] = []
     for item in items:
-        place = item.first - line.start + line.shown
-        came = turn.messages[place] if len(item.span) == 1 and place >= line.shown else None
+        place = item.first - line.start + line.sent
+        came = turn.messages[place] if len(item.span) == 1 and place >= line.sent else None
         if type(came) is not dict or drop_short_form(came) is not came:
             messages += conversation.objects.write([clone(item.wire)])
             continue
-        wire = clone(came) if item.is_given else clone(item.wire)
-        if not item.is_given and (has_marks(wire) or has_marks(came)):
+        wire = clone(came) if item.is_verbatim else clone(item.wire)
+        if not item.is_verbatim and (has_marks(wire) or has_marks(came)):
             wire = with_marks(without_marks([wire])[0], came)  # these may have moved
         messages.append(wire)
     dropped, summarized, warnings = conversation.what_went()
@@ -252,9 +254,9 @@ def result_of(turn: Turn, available: int) -> FitResult[Any]:
         dropped_ids=dropped,
         summarized_ids=summarized,
         compressed_ids=tuple(
-            given[item.first].id
+            originals[item.first].id
             for item in items
-            if len(item.span) == 1 and (not item.is_given or item.behind is not None)
+            if len(item.span) == 1 and (not item.is_verbatim or item.behind is not None)
         ),
         steps=steps,
         first_changed=next((n for n, (a, b) in pairs if a is not b and a != b), same),

@@ -26,6 +26,7 @@ SLACK: Final = 1.02
 _COLD_GAIN: Final = 1.25
 """A cold cache is written anew in any case, but a fold of little use still costs values."""
 _LEAST: Final = 8_000
+"""Tokens that a view may always have: of a short run, a share alone is next to nothing."""
 _LANDINGS: Final[dict[Landing, tuple[float, int, int]]] = {
     "auto": (0.3, _LEAST, 24_000),
     "careful": (0.4, _LEAST, 10**9),  # for callers who would rather pay than lose

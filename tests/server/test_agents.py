@@ -140,7 +140,7 @@ def test_a_service_is_written_and_taken_away(tmp_path: Path, platform: str) -> N
     (again,), _ = install_service(places, port=9001)
     assert "9001" in again.path.read_text()
     found = {check.what: check for check in examine(places)}
-    assert "it does not answer; start it with" in found["service"].said
+    assert "it does not answer; start it with" in found["service"].detail
     assert [done.what for done in uninstall(["service"], places)] == ["removed"]
     assert list(files(tmp_path)) == []
 
@@ -429,11 +429,11 @@ def test_doctor_tries_what_is_installed(places: Places) -> None:
     found = {check.what: check for check in examine(places)}
     assert found["claude hooks.PostToolUse"].state == "works"
     assert found["claude hooks.SessionStart"].state == "works"
-    assert "nothing answers" in found["claude env.ANTHROPIC_BASE_URL"].said
+    assert "nothing answers" in found["claude env.ANTHROPIC_BASE_URL"].detail
     settings_of(places).write_text("{}")
     places.store.write_bytes(b"no database at all" * 100)
     found = {check.what: check for check in examine(places)}
-    assert "install it again" in found["claude hooks.PostToolUse"].said
+    assert "install it again" in found["claude hooks.PostToolUse"].detail
     assert found["store"].state == "broken"
 
 

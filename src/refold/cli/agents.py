@@ -159,7 +159,7 @@ def doctor_command() -> int:
     is_broken = False
     for check in examine(find_places(sys.platform, os.environ)):
         is_broken = is_broken or check.state == "broken"
-        click.echo(clean(f"{_SIGNS[check.state]} {check.what}: {check.said}".rstrip(": ")))
+        click.echo(clean(f"{_SIGNS[check.state]} {check.what}: {check.detail}".rstrip(": ")))
     return int(is_broken)
 
 

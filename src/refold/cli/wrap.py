@@ -34,11 +34,11 @@ REFOLD_SHOW_CONTENT, REFOLD_WORKERS. The exit code is that of the program."""
 @click.argument("program", nargs=-1, type=click.UNPROCESSED, required=True)
 def command(*, program: tuple[str, ...], **given: Any) -> int:
     """Run a program with a proxy of its own; show what was saved."""
-    from refold.server.agents import own_command
+    from refold.server.agents import refold_command
     from refold.server.wrap import run_wrapped
 
     settings = {f"REFOLD_{name.upper()}": str(value) for name, value in given.items() if value}
-    proxy = own_command("serve", "--port", "0")
+    proxy = refold_command("serve", "--port", "0")
     ended = run_wrapped(program, os.environ, proxy=proxy, settings=settings)
     from refold.server.proxy.stats import summarize
 

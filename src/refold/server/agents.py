@@ -131,7 +131,7 @@ def find_places(platform: str, env: Mapping[str, str], project: Path | None = No
     )
 
 
-def own_command(*arguments: str) -> list[str]:
+def refold_command(*arguments: str) -> list[str]:
     """Return the command that runs this very installation of refold.
 
     It has the full path, since agents do not pass on the PATH, and -P, so that no file in the
@@ -145,7 +145,7 @@ def fill(value: Any, url: str, profile: str = "lossless") -> Any:
     match value:
         case str():
             value = value.replace("{url}", url).replace("{profile}", profile)
-            value = value.replace("{refold}", shlex.join(own_command()))
+            value = value.replace("{refold}", shlex.join(refold_command()))
             return value.replace("{python}", sys.executable)
         case dict():
             return {key: fill(inner, url, profile) for key, inner in value.items()}

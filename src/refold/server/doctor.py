@@ -7,10 +7,9 @@ import shlex
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Final, Literal
+from typing import Any, Final, Literal, NamedTuple
 
 from refold.errors import RefoldError, describe
 from refold.report.pieces import say_count
@@ -27,10 +26,17 @@ _SECONDS: Final = 60.0
 _SAMPLE: Final = "\n".join(
     f"2026-01-01 10:{n // 60:02d}:{n % 60:02d} INFO request {n} done" for n in range(200)
 )
-_EVENT: Final = {
+_TURN: Final = {"type": "user", "uuid": "1", "message": {"role": "user", "content": "Find it."}}
+_AFTER_CALL: Final = {
     "hook_event_name": "PostToolUse",
     "tool_name": "Bash",
     "tool_response": {"stdout": _SAMPLE, "stderr": ""},
+}
+_AFTER_COMPACTION: Final = {
+    "hook_event_name": "SessionStart",
+    "source": "compact",
+    "session_id": "doctor",
+    "transcript_path": "{transcript}",
 }
 _INITIALIZE: Final = {
     "jsonrpc": "2.0",
@@ -44,25 +50,43 @@ _INITIALIZE: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Check:
+class Trial(NamedTuple):
+    """What a command is sent, what its answer has in it, and what is wrong if that is missing."""
+
+    event: Mapping[str, Any]
+    wanted: str
+    problem: str
+
+
+_HOOKS: Final = {
+    "PostToolUse": Trial(_AFTER_CALL, "updatedToolOutput", "it does not shorten a sample"),
+    "SessionStart": Trial(_AFTER_COMPACTION, "Find it.", "it does not put back what was asked"),
+}
+_SERVER: Final = Trial(
+    _INITIALIZE, "serverInfo", "the server does not answer; pip install 'refold[mcp]'"
+)
+
+
+class Check(NamedTuple):
     """The outcome of one check."""
 
     state: State
     what: str
-    said: str = ""
+    detail: str = ""
 
 
 def examine(places: Places) -> Iterator[Check]:
     """Check the store, the agents, and everything that is on record as installed."""
     yield _check_store(places.store)
     yield from _check_counts(places.store)
-    found = {one.name: shutil.which(one.program) for one in known_agents().values() if one.program}
-    for name, path in found.items():
+    programs = {
+        one.name: shutil.which(one.program) for one in known_agents().values() if one.program
+    }
+    for name, path in programs.items():
         if path:
             yield Check("works", name, path)
-    if not any(found.values()):
-        yield Check("absent", "agents", f"none is on the PATH of {', '.join(found)}")
+    if not any(programs.values()):
+        yield Check("absent", "agents", f"none is on the PATH of {', '.join(programs)}")
     try:
         known = read_record(places.record)
     except RefoldError as error:
@@ -92,8 +116,8 @@ def _check_counts(store: Path) -> Iterator[Check]:
     counts = read_counts(counts_beside(store))
     if counts.get("folded"):
         before, after = counts["tokens_before"], counts["tokens_after"]
-        said = f"{counts['folded']:,} texts, {before:,} tokens became {after:,}"
-        yield Check("works", "savings", said)
+        detail = f"{counts['folded']:,} texts, {before:,} tokens became {after:,}"
+        yield Check("works", "savings", detail)
     for name, amount in sorted(counts.items()):
         _, _, kind = name.partition("failures:")
         if kind:
@@ -127,52 +151,34 @@ def _check_entry(installed: Installed, entry: Entry) -> Check:
 def _try(entry: Entry, port: int) -> str:
     """Return the problem with what *entry* sets up; empty if it works."""
     value = entry.value
-    match entry.place:
-        case ("hooks", "PostToolUse"):
-            command = shlex.split(value["hooks"][0]["command"])
-            problem = "it does not shorten a sample"
-            return _try_command(command, json.dumps(_EVENT), "updatedToolOutput", problem)
-        case ("hooks", "SessionStart"):
-            command = shlex.split(value["hooks"][0]["command"])
-            return _try_compaction(command)
+    if entry.place[0] == "hooks":
+        return _try_command(shlex.split(value["hooks"][0]["command"]), _HOOKS[entry.place[-1]])
     if isinstance(value, dict) and "command" in value:
-        command = value["command"]
-        words = command if isinstance(command, list) else [command, *value["args"]]
-        problem = "the server does not answer; pip install 'refold[mcp]'"
-        return _try_command(words, json.dumps(_INITIALIZE) + "\n", "serverInfo", problem)
-    if f"127.0.0.1:{port}" in json.dumps(value):
-        return _try_proxy(port)
-    return ""
+        words = value["command"]
+        return _try_command(words if isinstance(words, list) else [words, *value["args"]], _SERVER)
+    return _try_proxy(port) if f"127.0.0.1:{port}" in json.dumps(value) else ""
 
 
-def _try_compaction(command: Sequence[str]) -> str:
-    """Run the hook for a session that was compacted; return the problem, if any."""
-    turn = {"role": "user", "content": "Find the bug."}
-    record = {"type": "user", "uuid": "1", "message": turn}
-    with tempfile.TemporaryDirectory() as folder:
-        transcript = Path(folder) / "session.jsonl"
-        transcript.write_text(json.dumps(record) + "\n", "utf-8")
-        event = {
-            "hook_event_name": "SessionStart",
-            "source": "compact",
-            "session_id": "doctor",
-            "transcript_path": str(transcript),
-        }
-        problem = "it does not put back what was said"
-        return _try_command(command, json.dumps(event), "additionalContext", problem)
-
-
-def _try_command(command: Sequence[str], stdin: str, wanted: str, problem: str) -> str:
+def _try_command(command: Sequence[str], trial: Trial) -> str:
     """Run *command* as an agent would, on a temporary store; return the problem, if any."""
     with tempfile.TemporaryDirectory() as folder:
-        own = [*command, "--store", str(Path(folder) / "doctor.db")]
+        transcript = Path(folder) / "session.jsonl"
+        transcript.write_text(json.dumps(_TURN) + "\n", "utf-8")
+        event = {
+            key: str(transcript) if value == "{transcript}" else value
+            for key, value in trial.event.items()
+        }
         try:
             ran = subprocess.run(
-                own, input=stdin.encode(), capture_output=True, timeout=_SECONDS, check=False
+                [*command, "--store", str(Path(folder) / "doctor.db")],
+                input=(json.dumps(event) + "\n").encode(),
+                capture_output=True,
+                timeout=_SECONDS,
+                check=False,
             )
         except (OSError, subprocess.SubprocessError) as error:
             return describe(error)
-    return "" if wanted in ran.stdout.decode(errors="replace") else problem
+    return "" if trial.wanted in ran.stdout.decode(errors="replace") else trial.problem
 
 
 def _try_proxy(port: int) -> str:

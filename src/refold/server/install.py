@@ -22,7 +22,7 @@ from typing import Any, Final
 
 from refold.errors import ConfigError, StoreError
 from refold.private_files import OWNER_ONLY, replacing
-from refold.server.agents import PARTS, Agent, Part, Places, fill, own_command
+from refold.server.agents import PARTS, Agent, Part, Places, fill, refold_command
 from refold.server.config_files import Entry, add_entries, remove_entries
 
 SERVICE: Final = "service"
@@ -184,7 +184,7 @@ def stop_command(path: Path) -> str:
 
 def _service(places: Places, port: int) -> tuple[Path, bytes, str]:
     """Return where the file of the service is, what is in it, and the command that starts it."""
-    command = own_command("serve", "--port", str(port))
+    command = refold_command("serve", "--port", str(port))
     if places.platform == "darwin":
         path = places.home / "Library" / "LaunchAgents" / "refold.plist"
         data = plistlib.dumps(

@@ -164,7 +164,7 @@ def test_a_service_of_somebody_elses_stays(tmp_path: Path, places: Places) -> No
     ("env", "problem"),
     [
         ({"CLAUDE_CODE_USE_BEDROCK": "1"}, "signs what it sends to Bedrock"),
-        ({"CLAUDE_CODE_USE_VERTEX": "true"}, "does not fold what goes to Vertex"),
+        ({"CLAUDE_CODE_USE_VERTEX": "true"}, "ANTHROPIC_VERTEX_BASE_URL"),
         ({"CLAUDE_CODE_USE_FOUNDRY": "1"}, "ANTHROPIC_FOUNDRY_BASE_URL"),
     ],
 )

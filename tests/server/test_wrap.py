@@ -99,7 +99,8 @@ def run_as(tmp_path: Path, name: str, *words: str, **env: str) -> tuple[Wrapped,
     """Run a program called *name*, which writes down its arguments and some variables."""
     program, written = tmp_path / name, tmp_path / "written"
     names = ("OPENAI_API_BASE", "COPILOT_PROVIDER_BASE_URL", "OPENCODE_CONFIG_CONTENT")
-    shown = " ".join(f'"${one}"' for one in (*names, "ANTHROPIC_FOUNDRY_BASE_URL"))
+    clouds = ("ANTHROPIC_FOUNDRY_BASE_URL", "ANTHROPIC_VERTEX_BASE_URL")
+    shown = " ".join(f'"${one}"' for one in (*names, *clouds))
     program.write_text(f'#!/bin/sh\nprintf "%s\\n" {shown} "$@" > {written}\n')
     program.chmod(0o700)
     proxy = [sys.executable, "-m", "tests.server.proxy_stub", str(tmp_path / "ended")]
@@ -110,8 +111,8 @@ def run_as(tmp_path: Path, name: str, *words: str, **env: str) -> tuple[Wrapped,
 
 def test_codex_is_led_by_arguments(tmp_path: Path) -> None:
     _, written = run_as(tmp_path, "codex", "exec", "go")
-    assert written[4:6] == ["-c", 'model_provider="refold"']
-    assert written[9].startswith('model_providers.refold.base_url="http://127.0.0.1:')
+    assert written[5:7] == ["-c", 'model_provider="refold"']
+    assert written[10].startswith('model_providers.refold.base_url="http://127.0.0.1:')
     assert written[-2:] == ["exec", "go"]
 
 
@@ -140,8 +141,12 @@ def test_claude_code_in_a_cloud(tmp_path: Path) -> None:
         run_as(tmp_path, "claude", CLAUDE_CODE_USE_BEDROCK="1")
     with pytest.raises(ConfigError, match="set ANTHROPIC_FOUNDRY_BASE_URL"):
         run_as(tmp_path, "claude", CLAUDE_CODE_USE_FOUNDRY="1", ANTHROPIC_FOUNDRY_RESOURCE="r")
-    cloud = "https://r.services.ai.azure.com/anthropic"
-    env = {"CLAUDE_CODE_USE_FOUNDRY": "1", "ANTHROPIC_FOUNDRY_BASE_URL": cloud}
-    ended, written = run_as(tmp_path, "claude", **env)
-    assert written[3].startswith("http://127.0.0.1:")
-    assert ended.stats["env"]["REFOLD_ANTHROPIC_URL"] == cloud
+    for name, cloud, path in (
+        ("FOUNDRY", "https://r.services.ai.azure.com/anthropic", ""),
+        ("VERTEX", "https://us-east5-aiplatform.googleapis.com", "/v1"),
+    ):
+        env = {f"CLAUDE_CODE_USE_{name}": "1", f"ANTHROPIC_{name}_BASE_URL": cloud + path}
+        ended, written = run_as(tmp_path, "claude", **env)
+        url = next(line for line in written if line.startswith("http://127.0.0.1:"))
+        assert url.endswith(path)
+        assert ended.stats["env"]["REFOLD_ANTHROPIC_URL"] == cloud

@@ -282,7 +282,7 @@ def whole(request: Request, step: Say | Call, usage: tuple[int, int, int]) -> Wi
                 "id": "msg_1",
                 "type": "message",
                 "role": "assistant",
-                "model": request.body["model"],
+                "model": request.body.get("model", "in the path"),
                 "content": _blocks(step),
                 "stop_reason": "tool_use" if isinstance(step, Call) else "end_turn",
                 "stop_sequence": None,
@@ -293,7 +293,7 @@ def whole(request: Request, step: Say | Call, usage: tuple[int, int, int]) -> Wi
                 "id": "chatcmpl-1",
                 "object": "chat.completion",
                 "created": 1,
-                "model": request.body["model"],
+                "model": request.body.get("model", "in the path"),
                 "choices": [{"index": 0, "message": _message(step), "finish_reason": _why(step)}],
                 "usage": _openai_usage(usage),
             }
@@ -449,7 +449,7 @@ def _chat_stream(
         "id": "chatcmpl-1",
         "object": "chat.completion.chunk",
         "created": 1,
-        "model": request.body["model"],
+        "model": request.body.get("model", "in the path"),
     }
 
     def chunk(delta: Wire, why: str | None = None) -> bytes:
@@ -496,7 +496,7 @@ def _response(request: Request, step: Say | Call, usage: tuple[int, int, int]) -
         "object": "response",
         "created_at": 1,
         "status": "completed",
-        "model": request.body["model"],
+        "model": request.body.get("model", "in the path"),
         "output": _items(step),
         "tools": request.body.get("tools", []),
         "tool_choice": "auto",

@@ -54,6 +54,35 @@ def gpt(proxy: Proxy) -> Iterator[openai.OpenAI]:
         yield client
 
 
+def test_claude_on_vertex(upstream: ScriptedUpstream, proxy: Proxy) -> None:
+    """The paths are others, and the model is in them; the answers are the same."""
+    client = anthropic.AnthropicVertex(
+        base_url=f"{proxy.url}/v1",
+        region="us-east5",
+        project_id="p",
+        access_token="t",
+        max_retries=0,
+    )
+    use: Any = {"type": "tool_use", "id": "t1", "name": "read_log", "input": {}}
+    result: Any = {"type": "tool_result", "tool_use_id": "t1", "content": log_of(60, 1)}
+    messages: Any = [
+        {"role": "user", "content": "What is in it?"},
+        {"role": "assistant", "content": [use]},
+        {"role": "user", "content": [result]},
+    ]
+    upstream.script.extend([Say("It is fine."), Say("It is fine.")])
+    asked: Any = {"model": "claude-sonnet-4-5@20250929", "max_tokens": 9, "tools": [TOOL]}
+    with client:
+        whole = client.messages.create(messages=messages, **asked)
+        with client.messages.stream(messages=messages, **asked) as stream:
+            streamed = stream.get_final_text()
+    assert whole.content[0].text == streamed == "It is fine."
+    for request in upstream.requests:
+        assert "/publishers/anthropic/models/claude-sonnet-4-5@20250929:" in request.path
+        assert len(str(request.messages)) < 0.8 * len(str(messages))
+    assert totals_of(proxy).tokens_before > totals_of(proxy).tokens_after > 0
+
+
 def script_loop(upstream: ScriptedUpstream) -> None:
     upstream.script.extend(Call("read_log", {"n": n}, text=f"Step {n}.") for n in range(TURNS))
     upstream.script.append(Say("The answer is 42."))

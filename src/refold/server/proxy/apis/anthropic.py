@@ -1,4 +1,4 @@
-"""Anthropic: `/v1/messages` and `/v1/messages/count_tokens`; content is a list of blocks."""
+"""Anthropic: `/v1/messages` and `/v1/messages/count_tokens`, or their paths on Vertex AI."""
 
 from __future__ import annotations
 
@@ -25,13 +25,15 @@ _PARTIAL: Final = {
 
 
 class _Anthropic(PiecewiseApi):
-    """The Messages API."""
+    """The Messages API; content is a list of blocks."""
 
     name = "anthropic"
     provider = "anthropic"
     format = "anthropic"
-    path = re.compile(r"/messages(?:/count_tokens)?\Z")
-    counting = ("/count_tokens",)
+    path = re.compile(
+        r"/messages(?:/count_tokens)?\Z|/anthropic/models/([^/:]+):(?:rawP|streamRawP)redict\Z"
+    )
+    counting = ("/count_tokens", "/count-tokens:rawPredict")
     key = "messages"
     beside = ("system", "tools")
     style = "anthropic"
@@ -39,6 +41,11 @@ class _Anthropic(PiecewiseApi):
     index = "index"
     opens_piece = ("content_block_start", "content_block")
     opens_answer = ("message_start",)
+
+    def model_of(self, body: Wire, path: str) -> str | None:
+        """Return the model; on Vertex AI, the path names it."""
+        found = self.path.search(path)
+        return found[1] if found and found[1] else super().model_of(body, path)
 
     def read_usage(self, data: Wire, known: Usage) -> Usage:
         """Read `usage` of an answer, of `message_start`, or of `message_delta`."""

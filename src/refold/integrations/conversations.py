@@ -24,8 +24,7 @@ from refold.errors import RefoldError, describe
 from refold.integrations.choices import CheckedChoices, Choices
 from refold.integrations.mirror import FORMAT, Mirror, note_originals
 from refold.integrations.telemetry import Telemetry
-from refold.integrations.tracked import Owner, TrackedSession, asked_before_thinking
-from refold.messages.provider import is_checked
+from refold.integrations.tracked import TrackedSession
 from refold.messages.wire import spell
 from refold.scan.tokens.choose import counter_for
 from refold.tools.retrieve import RetrieveTool, Style, retrieve_tool
@@ -35,9 +34,14 @@ RETRIEVE: Final = "retrieve_original"
 _MOST: Final = 64
 """How many sessions are kept in memory, the most recently used; one that was dropped starts over
 from the whole history."""
+_RESULT_SHARE: Final = 0.1
+"""Of a budget in tokens: what one result may take where nothing is ever folded later."""
 _log: Final = logging.getLogger("refold.integrations")
 _current: Final[ContextVar[str]] = ContextVar("refold_conversation", default="")
 """The conversation last folded in this task or thread. One variable for all: none is ever freed."""
+_Owner = tuple[str, str, str]
+"""What tells sessions apart whose messages begin in the same way: the framework's name for the
+conversation, the model, and the format."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,13 +93,13 @@ class Conversations:
             beside: what else counts against the budget: system prompt and tools.
         """
         given = list(messages)
-        owner = Owner(conversation or "", self.choices.model or model or "", format)
+        owner = (conversation or "", self.choices.model or model or "", format)
         try:
             folded = self._fold(given, owner, beside)
         except RefoldError as error:  # such as a store that cannot be opened
             _log.error("sent as it is, because it cannot be folded: %s", describe(error))
             places = [range(place, place + 1) for place in range(len(given))]
-            folded = Folded(messages=given, places=places, conversation=owner.conversation)
+            folded = Folded(messages=given, places=places, conversation=conversation or "")
         _current.set(folded.conversation)
         return folded
 
@@ -130,7 +134,7 @@ class Conversations:
             return f"[{RETRIEVE}: nothing of this conversation has been shortened]"
         with tracked.lock:
             originals, view = dict(tracked.session.verbatim), tracked.session.wires
-        name = tracked.conversation
+        name = tracked.session.conversation
         tool = retrieve_tool(originals, messages=view, conversation=name, name=RETRIEVE)
         return tool.call(arguments)
 
@@ -138,12 +142,12 @@ class Conversations:
         """Do what `retrieve` does without blocking the event loop."""
         return await asyncio.to_thread(partial(self.retrieve, arguments, **given))
 
-    def _fold(self, given: list[Any], owner: Owner, beside: object) -> Folded:
+    def _fold(self, given: list[Any], owner: _Owner, beside: object) -> Folded:
         """Let the session that goes on with these messages fold them, or a new one."""
         names, tracked = name_beginnings(given), None
         budget = self.choices.token_budget
         if beside is not None and isinstance(budget, int):
-            count = self.choices.options.counter or counter_for(owner.model or None)
+            count = self.choices.options.counter or counter_for(owner[1] or None)
             spelled = beside if isinstance(beside, str) else spell(beside)
             budget = max(0, budget - count(spelled))
         length, known = self._finder.find(names, owner)
@@ -151,58 +155,45 @@ class Conversations:
             with known.lock:
                 tracked = known.going_on(given, names, length)
                 if tracked is known:
-                    return self._send(known, given, names, budget)
-        return self._send(tracked or self._begin(given, owner), given, names, budget)
-
-    def _begin(self, given: list[Any], owner: Owner) -> TrackedSession:
-        """Return a session for a history that this process has not sent."""
-        name = owner.conversation or uuid4().hex
-        options = replace(self.choices.options, model=owner.model or None, format=owner.format)
-        session: Session[Any] = Session(
-            options,
-            store=self.choices.store,
-            conversation=name,
-            summarizer=self.choices.summarizer,
-        )
-        minds_thinking = is_checked(options.thinking, options.model)
-        # What was thought may be bound to another form than the one given.
-        is_doubted = minds_thinking and bool(asked_before_thinking(given, owner.format))
-        if is_doubted:
-            session.doubt_thinking()
-        return TrackedSession(
-            session,
-            owner,
-            name,
-            is_thinking_checked=minds_thinking,
-            only_on_arrival=self._only_on_arrival,
-            is_doubted=is_doubted,
-        )
+                    return self._send(known, given, names, owner, budget)
+        if tracked is None:
+            name, model, format_ = owner
+            session: Session[Any] = Session(
+                replace(self.choices.options, model=model or None, format=format_),
+                store=self.choices.store,
+                conversation=name or uuid4().hex,
+                summarizer=self.choices.summarizer,
+            )
+            tracked = TrackedSession(session)
+        return self._send(tracked, given, names, owner, budget)
 
     def _send(
         self,
         tracked: TrackedSession,
         given: list[Any],
         names: list[bytes],
+        owner: _Owner,
         budget: int | str | None,
     ) -> Folded:
         """Return what a session shows of a history; it is nobody else's in the meantime."""
-        started = time.time_ns()
-        shown, places = tracked.fold(given, names, budget)
-        report = tracked.session.report
-        before, tracked.refused = tracked.refused, len(report.model.refused) if report.model else 0
+        session, started, most = tracked.session, time.time_ns(), None
+        if self._only_on_arrival:
+            most = int(_RESULT_SHARE * budget) if isinstance(budget, int) else None
+            budget = None
+        refused = _refused(session.report)
+        shown, places = tracked.fold(given, names, budget, most)
+        report, name = session.report, session.conversation or ""
         self._telemetry.note(
             report,
-            conversation=tracked.conversation,
-            model=tracked.owner.model or None,
-            profile=self.choices.options.profile,
+            conversation=name,
+            model=session.options.model,
+            profile=session.options.profile,
             started=started,
-            refused=tracked.refused - before,
+            refused=_refused(report) - refused,
         )
         if tracked.names:  # otherwise it has sent nothing that it knows
-            self._finder.keep(tracked, names, tracked.owner)
-        return Folded(
-            messages=shown, places=places, conversation=tracked.conversation, report=report
-        )
+            self._finder.keep(tracked, names, owner)
+        return Folded(messages=shown, places=places, conversation=name, report=report)
 
     def _tracked_of(self, messages: Sequence[Any], conversation: str) -> TrackedSession | None:
         """Return the session of a conversation, by its history or else by its name."""
@@ -210,7 +201,11 @@ class Conversations:
         leading = [one for one in kept if one.names and one.names == names[: len(one.names)]]
         if leading:
             return max(leading, key=lambda one: len(one.names))
-        return next((one for one in kept if one.conversation == conversation), None)
+        return next((one for one in kept if one.session.conversation == conversation), None)
+
+
+def _refused(report: SessionReport) -> int:
+    return 0 if report.model is None else len(report.model.refused)
 
 
 class Integration:

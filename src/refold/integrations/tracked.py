@@ -10,29 +10,19 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, Final, NamedTuple
+from dataclasses import dataclass, field
+from typing import Any, Final
 
 from refold.conversation.finder import read_message
 from refold.conversation.session import Session
 from refold.errors import RefoldError, describe
 from refold.messages.formats import strip
 from refold.messages.formats.objects import Objects
+from refold.messages.provider import is_checked
 from refold.messages.wire import clone
 from refold.notation.marks import GAP
 
-_RESULT_SHARE: Final = 0.1
-"""Of a budget in tokens: what one result may take where nothing is ever folded later."""
 _log: Final = logging.getLogger("refold.integrations")
-
-
-class Owner(NamedTuple):
-    """What tells sessions apart whose messages begin in the same way."""
-
-    conversation: str
-    """The framework's name for it, if it has one."""
-    model: str
-    format: str
 
 
 @dataclass(slots=True, eq=False)
@@ -40,18 +30,8 @@ class TrackedSession:
     """One session, and the beginnings by which it is recognized; it only ever grows."""
 
     session: Session[Any]
-    owner: Owner
-    conversation: str
-    is_thinking_checked: bool
-    """Whether the provider checks what thinking is bound to."""
-    only_on_arrival: bool = False
-    """Whether results can only be shortened before they are first sent."""
-    is_doubted: bool = False
-    """Whether thinking before the first view may be bound to another form than the one given."""
     names: list[bytes] = field(default_factory=list)
     lock: threading.Lock = field(default_factory=threading.Lock)
-    refused: int = 0
-    """How many answers of a summarizer have been refused so far."""
     shown: list[Any] = field(default_factory=list)
     """What was sent last."""
     places: list[range] = field(default_factory=list)
@@ -60,34 +40,32 @@ class TrackedSession:
     """After how many messages an answer was asked for, and after how many folds; `None` if it was
     asked for in several forms, so that it is not known which of them was answered."""
 
-    @property
-    def length(self) -> int:
-        """How many given messages have been sent."""
-        return self.places[-1].stop if self.places else 0
-
     def fold(
-        self, given: list[Any], names: list[bytes], budget: int | str | None
+        self,
+        given: list[Any],
+        names: list[bytes],
+        budget: int | str | None,
+        result_tokens: int | None,
     ) -> tuple[list[Any], list[range]]:
         """Return what to send for the *given* history, and the places of what it stands for.
 
         If folding fails, what was sent before is sent again, and what is new as it is.
         """
-        session, length = self.session, self.length
+        session, length = self.session, self.places[-1].stop if self.places else 0
         try:
+            if not len(session) and self._thinking_in(given):
+                session.doubt_thinking()  # it may be bound to another form than the one given
             if len(session) < length:  # an earlier error kept it from learning what was sent
                 session.extend(given[len(session) : length])
                 session.note_sent()
             session.extend(given[len(session) :])
-            if self.only_on_arrival:
-                most = int(_RESULT_SHARE * budget) if isinstance(budget, int) else None
-                view = session.view(result_tokens=most)
-            else:
-                view = session.view(budget)
+            view = session.view(budget, result_tokens=result_tokens)
         except RefoldError as error:
             _log.error("what is new is sent as it is, not folded: %s", describe(error))
             fresh = [range(place, place + 1) for place in range(length, len(given))]
-            if self.is_doubted and not length:  # nothing is known of what these messages were
-                return [_without_thinking(one, self.owner.format) for one in given], fresh
+            if not length and self._thinking_in(given):  # nothing is known of what was sent
+                format_name = session.options.format
+                return [_without_thinking(message, format_name) for message in given], fresh
             self.shown = [*self.shown, *given[length:]]
             self.places = [*self.places, *fresh]
             session.note_sent()
@@ -98,7 +76,7 @@ class TrackedSession:
         folds = session.report.folds
         is_same = self.asked.get(len(given), folds) == folds
         self.asked[len(given)] = folds if is_same else None
-        self.names = names[: max(len(session), self.length)]
+        self.names = names[: max(len(session), self.places[-1].stop if self.places else 0)]
         return [*self.shown], [*self.places]
 
     def going_on(
@@ -108,11 +86,10 @@ class TrackedSession:
 
         It is this session, or one that branches off; `None` if one has to begin anew.
         """
-        if self.is_thinking_checked:
-            asked = asked_before_thinking(given[length:], self.owner.format)
-            is_sent = self.asked.get(length) == self.session.report.folds
-            if asked and not (asked == [0] and is_sent):
-                return None
+        answered = self._thinking_in(given[length:])
+        is_sent = self.asked.get(length) == self.session.report.folds
+        if answered and not (answered == [0] and is_sent):
+            return None
         if self.names == names[: len(self.names)]:
             return self
         if self.session.folded_length > length or 2 * length < len(self.session):
@@ -120,31 +97,31 @@ class TrackedSession:
         session = self.session.fork()
         session.truncate(length)
         count = sum(places.stop <= length for places in self.places)
-        return replace(
-            self,
-            session=session,
+        return TrackedSession(
+            session,
             names=self.names[:length],
-            lock=threading.Lock(),
             shown=self.shown[:count],
             places=self.places[:count],
             asked={place: folds for place, folds in self.asked.items() if place <= length},
         )
 
-
-def asked_before_thinking(messages: Sequence[Any], format_name: str) -> list[int]:
-    """Return for each answer with thinking how many of *messages* it answered."""
-    lengths: list[int] = []
-    length = 0
-    for place, message in enumerate(messages):
-        read = read_message(Objects().read([message])[0], format_name)
-        if read is None:
-            continue
-        reading = read[1]
-        if reading.thinking and lengths[-1:] != [length]:
-            lengths.append(length)
-        if reading.is_turn and reading.role != "assistant":
-            length = place + 1
-    return lengths
+    def _thinking_in(self, messages: Sequence[Any]) -> list[int]:
+        """Return for each answer with bound thinking how many of *messages* it answered."""
+        options = self.session.options
+        lengths: list[int] = []
+        if not is_checked(options.thinking, options.model):
+            return lengths
+        length = 0
+        for place, message in enumerate(messages):
+            read = read_message(Objects().read([message])[0], options.format)
+            if read is None:
+                continue
+            reading = read[1]
+            if reading.thinking and lengths[-1:] != [length]:
+                lengths.append(length)
+            if reading.is_turn and reading.role != "assistant":
+                length = place + 1
+        return lengths
 
 
 def _without_thinking(message: Any, format_name: str) -> Any:

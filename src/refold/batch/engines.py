@@ -245,9 +245,15 @@ def _watch(job: Job, shards: Sequence[Shard], work: Callable[[], None]) -> Itera
         left = list(shards)
         while left:
             is_last = done.done()
-            new = [shard for shard in left if report_of(job, shard).exists()]
-            yield from (Report.from_json(report_of(job, shard).read_text()) for shard in new)
-            left = [shard for shard in left if shard not in new]
+            waiting = []
+            for shard in left:
+                try:
+                    text = report_of(job, shard).read_text()
+                except FileNotFoundError:
+                    waiting.append(shard)
+                else:
+                    yield Report.from_json(text)
+            left = waiting
             if is_last:
                 break
             with suppress(TimeoutError):

@@ -4,6 +4,7 @@
 |---|---|
 | `story`, `turns` | what happened to each text, and the folded conversation message by message |
 | `changes`, `pieces` | what of a text is kept and what is dropped, and the words for it |
+| `text` | a fold as plain text: the conversation as a model reads it, and why |
 | `data` | the page: its data, and how it is put together |
 """
 

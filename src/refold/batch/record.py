@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from typing import Any, Final, TypedDict
 
 from refold.api import Compressor, uncompress
-from refold.choices import combine
 from refold.errors import ConfigError, FormatError, MessageError, RecordError
 from refold.messages.formats.base import CONVERSATION_KEYS
 from refold.messages.json_style import Style, find_style
@@ -60,12 +58,24 @@ def unfold_record(folded: str, originals: str, *, store: Store | None = None) ->
     match note:
         case {"text": str() as text}:
             return text
-        case {"text_key": str() as key}:
-            return _stored_text(key, store)
+        case {"text_key": str() as text_key}:
+            stored = None if store is None else store.get([text_key]).get(text_key)
+            if not isinstance(stored, str):
+                raise RecordError("the text of this record is in a store: give that as store=")
+            return stored
         case {"style": style, "digest": str() as digest}:
-            text = _unfold(parse_json(folded, "folded"), Style.from_wire(style), note, store)
+            value, key = parse_json(folded, "folded"), note.get("key")
+            source = note.get("verbatim", store)
         case _:
             raise FormatError("this is not what fold_record() has written", "originals")
+    if source is None:
+        raise RecordError("the originals of this record are in a store: give it as store=")
+    result = uncompress(value if key is None else value[key], source)
+    if result.missing_ids:
+        named = ", ".join(map(repr, result.missing_ids[:_MAX_NAMED]))
+        raise RecordError(f"{len(result.missing_ids)} originals are missing, such as {named}")
+    head, tail = note.get("around", ("", ""))
+    text = f"{head}{Style.from_wire(style).dump(_put(value, key, result.messages))}{tail}"
     if text_digest(text) != digest:
         raise RecordError(
             "the record does not unfold to the text that it was made from: it was changed, "
@@ -92,14 +102,9 @@ class RecordFolder:
                 "a record cannot be given a conversation: for a part of a store of its own, give "
                 "store=ScopedStore(store, name)"
             )
-        fields = Options.__dataclass_fields__
-        helpers = {name: value for name, value in choices.items() if name not in fields}
-        chosen = {name: value for name, value in choices.items() if name in fields}
-        self._options = combine(options, chosen)
         self._store = store if store is None or scope is None else ScopedStore(store, scope)
         self._scope = {} if scope is None else {"scope": scope}
-        self._helpers: dict[str, Any] = {"store": self._store, **helpers}
-        self._compressor = Compressor(self._options, **self._helpers)
+        self._compressor = Compressor(options, store=self._store, **choices)
         self._key = key
 
     def fold(self, text: str) -> tuple[FoldedRecord, Result]:
@@ -142,20 +147,6 @@ class RecordFolder:
         return ONE_LINE.dump(note)
 
 
-def _unfold(folded: Any, style: Style, note: Mapping[Any, Any], store: Store | None) -> str:
-    key = note.get("key")
-    originals = note.get("verbatim", store)
-    if originals is None:
-        raise RecordError("the originals of this record are in a store: give it as store=")
-    messages = folded if key is None else folded[key]
-    result = uncompress(messages, originals)
-    if result.missing_ids:
-        named = ", ".join(map(repr, result.missing_ids[:_MAX_NAMED]))
-        raise RecordError(f"{len(result.missing_ids)} originals are missing, such as {named}")
-    head, tail = note.get("around", ("", ""))
-    return f"{head}{style.dump(_put(folded, key, result.messages))}{tail}"
-
-
 def parse_json(text: object, what: str) -> Any:
     """Parse JSON text; raise `FormatError` if anything is wrong with it."""
     if not isinstance(text, str):
@@ -188,10 +179,3 @@ def find_key(value: object, key: str | None) -> str | None:
 
 def _put(value: Any, key: str | None, messages: list[Any]) -> Any:
     return messages if key is None else {**value, key: messages}
-
-
-def _stored_text(key: str, store: Store | None) -> str:
-    text = store.get([key]).get(key) if store is not None else None
-    if not isinstance(text, str):
-        raise RecordError("the text of this record is in a store: give that as store=")
-    return text

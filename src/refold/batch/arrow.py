@@ -102,7 +102,7 @@ def unfold_rows(batch: Rows, column: str, change: Callable[[int, str, str], str 
         if note is not None:  # else `fold_batch` could not read the row and kept it
             texts[row] = change(row, texts[row], note)
             is_kept[row] = texts[row] is not None
-    field = un_folded_field(batch.schema.field(place))
+    field = _unfolded_field(batch.schema.field(place))
     done = [text for text, is_one in zip(texts, is_kept, strict=True) if is_one]
     kept = _filter(batch, is_kept).set_column(place, field, _values(done, field.type))
     added = [name for name in (*ADDED, "error") if name in kept.schema.names]
@@ -142,7 +142,7 @@ def _folded_field(field: pa.Field) -> pa.Field:
     return pa.field(field.name, pa.string(), metadata={_TYPE_KEY: note})
 
 
-def un_folded_field(field: pa.Field) -> pa.Field:
+def _unfolded_field(field: pa.Field) -> pa.Field:
     """Undo `_folded_field`."""
     pa = need("pyarrow", "batch")
     note = (field.metadata or {}).get(_TYPE_KEY)

@@ -8,7 +8,6 @@ import sys
 from bisect import bisect_left
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from typing import IO, Any, BinaryIO, Final
 
@@ -75,33 +74,27 @@ def _line_ends(path: Path) -> list[int]:
 def work_on_lines(shard: Shard, work: Work, out: BinaryIO) -> None:
     """Change every record of *shard* and write the results to *out*."""
     is_packed = shard.kind == "jsonl" and work.store is None  # zstd packs better what is plain
-    change = (
-        partial(_unfold_line, work)
-        if work.job.unfold
-        else partial(_fold_line, work, is_packed=is_packed)
-    )
+
+    def fold(text: str) -> str:
+        record, result = work.folder.fold(text)
+        line = join_line(record, is_packed=is_packed)
+        work.count(result)
+        return line
+
+    def unfold(line: str) -> str:
+        text = unfold_record(*split_line(line), store=work.store)
+        if "\n" in text:
+            raise MessageError("its text has several lines, which JSON lines cannot hold")
+        return text
+
     with _reading(shard) as lines, _writing(shard, out) as write:
         for number, raw in enumerate(lines, start=1):
             work.lines = number
             if raw.strip():
+                change = unfold if work.job.unfold else fold
                 line = work.attempt(number, raw.removesuffix(b"\n"), change)
                 if line is not None:
                     write.write(line.encode() + b"\n")
-
-
-def _fold_line(work: Work, text: str, *, is_packed: bool) -> str:
-    record, result = work.folder.fold(text)
-    line = join_line(record, is_packed=is_packed)
-    work.count(result)
-    return line
-
-
-def _unfold_line(work: Work, line: str) -> str:
-    folded, originals = split_line(line)
-    text = unfold_record(folded, originals, store=work.store)
-    if "\n" in text:
-        raise MessageError("its text has several lines, which JSON lines cannot hold")
-    return text
 
 
 def join_line(record: FoldedRecord, *, is_packed: bool) -> str:

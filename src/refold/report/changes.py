@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from itertools import groupby, repeat, zip_longest
+from itertools import groupby, repeat, starmap, zip_longest
 from typing import Final, NamedTuple
 
 from refold.notation.marks import is_gap
@@ -113,10 +113,10 @@ def pair_lines(before: str, after: str) -> Iterator[Pair]:
     for number, there in enumerate(_match(left, right)):
         if there is None:
             continue
-        yield from _beside(left[place:there], right[done:number])
+        yield from starmap(Pair, zip_longest(left[place:there], right[done:number]))
         yield Pair(left[there], right[number])
         place, done = there + 1, number + 1
-    yield from _beside(left[place:], right[done:])
+    yield from starmap(Pair, zip_longest(left[place:], right[done:]))
 
 
 def _split_lines(text: str) -> list[str]:
@@ -124,10 +124,6 @@ def _split_lines(text: str) -> list[str]:
     for line in text.splitlines():
         lines += [line] if len(line) < _LONG_CHARS else map(str.rstrip, _split(line))
     return lines
-
-
-def _beside(left: Sequence[str], right: Sequence[str]) -> Iterator[Pair]:
-    yield from (Pair(before, after) for before, after in zip_longest(left, right))
 
 
 def _mark(text: str, other: str) -> tuple[list[str], list[bool]]:

@@ -43,7 +43,7 @@ from importlib.resources import files
 from typing import Any, Final
 
 from refold.api import Compressor
-from refold.conversation.models import Price, list_prices
+from refold.conversation.models import list_prices
 from refold.fold.kinds import kind_of
 from refold.messages.formats import load
 from refold.messages.message import Message
@@ -85,28 +85,36 @@ class ReportBuilder:
 
         *steps* are shares in percent; at 100 there is no budget.
         """
-        chosen = self._options if self._options.has_budget else None
-        folds = {f"{percent} %": self._at(percent) for percent in steps}
-        start = _START if _START in folds else next(reversed(folds), "")
-        if chosen is not None:
-            total = sum(self._tokens)
-            budget = chosen.with_share_of(total).token_budget or 0
-            start = (
-                f"{100 * chosen.token_share:g} %"
-                if chosen.token_share is not None
-                else f"{budget:,}"
+        total = sum(self._tokens)
+        folds = {
+            f"{percent} %": replace(
+                self._options, token_budget=total * percent // 100, token_share=None, strict=False
             )
-            folds[start] = replace(chosen, token_budget=budget)
-        made = [self._step(label, options) for label, options in folds.items()]
+            if percent < 100
+            else without_budget(self._options)
+            for percent in steps
+        }
+        start = _START if _START in folds else next(reversed(folds), "")
+        if self._options.has_budget:
+            chosen = self._options.with_share_of(total)
+            share = self._options.token_share
+            start = f"{chosen.token_budget or 0:,}" if share is None else f"{100 * share:g} %"
+            folds[start] = chosen
+        made = []
+        for label, options in folds.items():
+            compressor = Compressor(options, store=self._store, conversation=self._conversation)
+            result = compressor.compress(self._wires)
+            pairs = list(align(self._wires, result))
+            after = load([wire for _, wire in pairs], format_name=options.format) if pairs else ()
+            step = {
+                "label": label,
+                "budget": options.token_budget,
+                "fits": result.fits is not False,
+            }
+            places = [place for place, _ in pairs]
+            made.append({**step, **self._describe_step(after, places, result.decisions)})
         made.sort(key=lambda step: -step["tokens"])
         return self._build(made, start)
-
-    def _at(self, percent: int) -> Options:
-        """Return the options with a share of the tokens as the budget."""
-        if percent >= 100:
-            return without_budget(self._options)
-        budget = sum(self._tokens) * percent // 100
-        return replace(self._options, token_budget=budget, strict=False)
 
     def show(self, view: Wires, places: Sequence[range]) -> dict[str, Any]:
         """Return the same for a *view* that was sent; *places* has what each stands for."""
@@ -145,17 +153,6 @@ class ReportBuilder:
                 "thinking": sum(map(self._count, message.thinking)),
                 "images": message.images,
             }
-
-    def _step(self, label: str, options: Options) -> dict[str, Any]:
-        """Fold with these options, and return what became of every message."""
-        compressor = Compressor(options, store=self._store, conversation=self._conversation)
-        result = compressor.compress(self._wires)
-        pairs = list(align(self._wires, result))
-        places = [place for place, _ in pairs]
-        after = load([wire for _, wire in pairs], format_name=options.format) if pairs else ()
-        budget = options.token_budget
-        step = {"label": label, "budget": budget, "fits": result.fits is not False}
-        return {**step, **self._describe_step(after, places, result.decisions)}
 
     def _describe_step(
         self,
@@ -270,12 +267,11 @@ class ReportBuilder:
             "source": known.source,
             "date": known.as_of.isoformat(),
             "own": [price.model for name in used if (price := known.find(name)) is not None],
-            "models": [_spell_price(price) for price in prices.values()],
+            "models": [
+                [price.model, price.usd_per_million, price.long_tokens, price.long_usd_per_million]
+                for price in prices.values()
+            ],
         }
-
-
-def _spell_price(price: Price) -> list[Any]:
-    return [price.model, price.usd_per_million, price.long_tokens, price.long_usd_per_million]
 
 
 def _kind(message: Message) -> str:

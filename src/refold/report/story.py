@@ -93,7 +93,9 @@ def make_rows(
     target_of = [target for target, place in zip(after, places, strict=True) for _ in place]
     for entry in decisions:
         source = before[entry.message_index]
-        text, after_fold = _spell(source, entry), _after(entry, target_of[entry.message_index])
+        text, after_fold = _spell(source, entry), entry.shown
+        if after_fold is None:
+            after_fold = _spell(target_of[entry.message_index], entry)
         yield Row(
             index=entry.message_index,
             part=entry.part,
@@ -155,13 +157,6 @@ def _verdict(text: str, view: str, *, is_shared: bool) -> tuple[str, str]:
     if text == view:
         return "preserved", "sent_unchanged"
     return ("recoded", "same_data") if is_lossless_mark(view) else ("excerpted", "sent_in_part")
-
-
-def _after(entry: TraceEntry, target: Message) -> str:
-    """Return what is shown in the place of a text."""
-    if entry.shown is not None:
-        return entry.shown
-    return _spell(target, entry)
 
 
 def _spell(message: Message, entry: TraceEntry) -> str:

@@ -10,7 +10,7 @@ from refold.messages.formats import load
 from refold.messages.formats.objects import Objects
 from refold.messages.message import Message
 from refold.report.pieces import say_action, say_count, say_reason
-from refold.result import Result, TraceEntry, percent_saved
+from refold.result import Result, percent_saved
 
 
 def draw_view(result: Result[Any]) -> Iterator[str]:
@@ -41,19 +41,14 @@ def explain(result: Result[Any]) -> Iterator[str]:
     yield say_figures(result)
     if result.budget is not None:
         yield f"budget: {result.budget.explain()}"
-    for (action, why), run in groupby(result.entries.get(), _fate):
+    fates = groupby(result.entries.get(), lambda e: (say_action(e.action), say_reason(e.reason)))
+    for (action, why), run in fates:
         entries = list(run)
         first, last = entries[0].message_index, entries[-1].message_index
-        before, after = (
-            sum(entry.input_chars for entry in entries),
-            sum(entry.output_chars for entry in entries),
-        )
+        before = sum(entry.input_chars for entry in entries)
+        after = sum(entry.output_chars for entry in entries)
         size = f"{before:,} chars" if before == after else f"{before:,} → {after:,} chars"
         yield f"{number_of(range(first, last + 1))} {action}: {why} · {size}"
-
-
-def _fate(entry: TraceEntry) -> tuple[str, str]:
-    return say_action(entry.action), say_reason(entry.reason)
 
 
 def number_of(place: range) -> str:

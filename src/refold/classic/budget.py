@@ -49,6 +49,8 @@ class Unit:
     pointing_here: list[Unit] = field(default_factory=list["Unit"])
     """Units that refer to a text in this one, and change when it does."""
     lost_target: bool = False
+    is_settled: bool = False
+    """Whether its summary is the same at every depth: it was made, and no text has one."""
     is_rolled: bool = False
     """Whether a roll-up stands for it; then its own cost does not count."""
 
@@ -146,9 +148,10 @@ class Ladder:
             if self._fits() and not all_alike:
                 break
             # What others refer to stays readable.
-            if unit.is_rolled or unit.is_untouchable or unit.pointing_here:
+            if unit.is_rolled or unit.is_untouchable or unit.is_settled or unit.pointing_here:
                 continue
             folds = tuple(self._folder.fold(unit.run, depth))
+            unit.is_settled = len(unit.run) == 1 and self._folder.is_fixed(unit.run[0])
             if unit.lost_target:
                 folds = tuple(map(self._unrefer, folds))
             saved = self._take(unit, folds, most=unit.cost)

@@ -16,6 +16,7 @@ from refold.messages.folds import Fold, Outcome, Plan, kept_fold
 from refold.messages.message import Message
 from refold.options import Depth
 
+_WITHOUT_SUMMARY: Final = frozenset({"preserved", "deduped", "fuzzy_deduped"})
 _FAMILIES: Final = {"compressed": "single", "contradicted": "contradiction"}
 """What stand-ins that are not used are called in the trace, if not by their action."""
 
@@ -70,6 +71,11 @@ class Folder:
                 rows = tuple([(outcome,) for outcome in merged])
                 return [Fold(sources=tuple(group), texts={0: tag}, outcomes=rows)]
         return [self._fold_one(message, depth) for message in group]
+
+    def is_fixed(self, message: Message) -> bool:
+        """Tell whether *message* is folded alike at every depth: no text of it is summarized."""
+        verdicts = [text.verdict for text in self.run.by_message[message.index]]
+        return all(v is not None and v.action in _WITHOUT_SUMMARY for v in verdicts)
 
     def _fold_one(self, message: Message, depth: Depth) -> Fold:
         """Replace the texts of one message, each where that makes it shorter."""

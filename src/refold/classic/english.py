@@ -6,7 +6,7 @@ A text is looked through for all of these words at once, and for more only if it
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Final, TypeVar
 
@@ -37,7 +37,7 @@ class Phrases:
         if self.words.isdisjoint(view.words):
             return []
         seen = [phrase for word, phrase in self._all if word in view.words]
-        return [phrase for phrase in seen if has_phrase(view.lower, phrase)]
+        return [phrase for phrase in seen if has_any(view.lower, [phrase])]
 
 
 def _key_word(phrase: str) -> bytes:
@@ -46,14 +46,15 @@ def _key_word(phrase: str) -> bytes:
     return max((word for word in words if word not in _COMMON), key=len).encode()
 
 
-def has_phrase(lower: str, phrase: str) -> bool:
-    """Tell whether *phrase* stands in a text as words of its own, both in lower case."""
-    at = lower.find(phrase)
-    while at >= 0:
-        end = at + len(phrase)
-        if not (is_letter(lower[at - 1 : at]) or is_letter(lower[end : end + 1])):
-            return True
-        at = lower.find(phrase, at + 1)
+def has_any(lower: str, phrases: Sequence[str]) -> bool:
+    """Tell whether one of *phrases* stands in a text as words of its own, all in lower case."""
+    for phrase in phrases:
+        at = lower.find(phrase)
+        while at >= 0:
+            end = at + len(phrase)
+            if not (is_letter(lower[at - 1 : at]) or is_letter(lower[end : end + 1])):
+                return True
+            at = lower.find(phrase, at + 1)
     return False
 
 

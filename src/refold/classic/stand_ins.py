@@ -91,13 +91,17 @@ class StandIns:
         yield self._summarize(bare, budget)
 
     def _names(self, text: str) -> Names:
-        if text not in self._names_of:
-            self._names_of[text] = Names(self._reader.view(text), self._reader.detectors)
-        return self._names_of[text]
+        names = self._names_of.get(text) or Names(self._reader.view(text), self._reader.detectors)
+        if self._run.is_tried:
+            self._names_of[text] = names
+        return names
 
     def _summarize(self, texts: Sequence[str], budget: int) -> str:
         """Join the best sentences of *texts*; where there are none, show the beginning."""
-        summary = summarize([read(self._reader.view(text)) for text in texts], budget)
+        views = [self._reader.view(text) for text in texts]
+        summary = summarize([read(view) for view in views], budget)
+        for view in views if not self._run.is_tried else ():
+            view.forget()
         return summary or cut("\n\n".join(texts).strip(), budget)
 
     def _once(

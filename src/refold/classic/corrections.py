@@ -39,6 +39,9 @@ _COMPATIBILITY: Final = regex(r"\b(?:breaking change|backwards? compat)")
 
 def score_signals(view: View) -> float:
     """Return how strongly a text decides, corrects or constrains, from 0 to 0.4."""
+    if not view.has_any(english.WEIGHTY_WORDS):  # as in most texts
+        view.forget()
+        return 0.0
     decides = view.has_any(english.DECISIVE) or bool(english.DECISIONS.seen_in(view))
     corrects = view.has_any(english.CORRECTIVE) or (
         view.has_any(english.CORRECTION_WORDS) and _CORRECTION.search(view.lower) is not None

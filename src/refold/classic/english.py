@@ -251,12 +251,15 @@ CONSTRAINING: Final = words_of(
     "constraint limitation boundary deadline blocker requirement prerequisite dependency"
 )
 COMPATIBILITY_WORDS: Final = words_of("breaking backward backwards")
+WEIGHTY_WORDS: Final = DECISIVE.union(
+    *(DECISIONS.words, CORRECTIVE, CORRECTION_WORDS, CONSTRAINING, COMPATIBILITY_WORDS)
+)
 SIGNAL_WORDS: Final = CORRECTIVE | CORRECTION_WORDS | words_of("rather don dont wrong let")
 
 TELLING: Final[Words] = frozenset[bytes]().union(
     *(SQL_STRONG_WORDS, SQL_COUNTED_WORDS, LABEL_WORDS, ORDINALS),
     *(words_of("analysis http status"), Phrases(*FAILURES, *LEGAL_TERMS).words),
-    *(each.words for each in (CONCLUSIVE, CONNECTIVES, MARKERS, EMPHATIC, INFERRING, DECISIONS)),
-    *(DECISIVE, CONSTRAINING, COMPATIBILITY_WORDS, SIGNAL_WORDS),
+    *(each.words for each in (CONCLUSIVE, CONNECTIVES, MARKERS, EMPHATIC, INFERRING)),
+    *(WEIGHTY_WORDS, SIGNAL_WORDS),
 )
 """Every word that any table asks for."""

@@ -65,91 +65,71 @@ def is_letter(character: str) -> bool:
 
 # SQL: one strong keyword is enough; of the others it takes three, a weak one among them.
 
-SQL_STRONG: Final = frozenset(
+_STRONG: Final = frozenset(
     "GROUP BY|ORDER BY|PRIMARY KEY|FOREIGN KEY|NOT NULL|ON CONFLICT|WITH RECURSIVE|INNER JOIN|"
     "LEFT JOIN|RIGHT JOIN|CROSS JOIN|FULL JOIN|NATURAL JOIN|RETURNING|CONSTRAINT|CASCADE|INTEGER|"
     "BOOLEAN|TRUNCATE|UPSERT|VARCHAR".split("|")
 )
-SQL_WEAK: Final = frozenset(
+_WEAK: Final = frozenset(
     "WHERE JOIN HAVING UNION DISTINCT OFFSET VALUES MERGE GRANT REVOKE CURSOR DECLARE PROCEDURE "
     "TRIGGER".split()
 )
-SQL_OTHER: Final = frozenset(
+_OTHER: Final = frozenset(
     "SELECT FROM INSERT INTO UPDATE SET DELETE CREATE ALTER DROP LIMIT FETCH SCHEMA VIEW".split()
 )
-SQL_STRONG_WORDS: Final = words_of(
+_STRONG_WORDS: Final = words_of(
     "returning constraint cascade integer boolean truncate upsert varchar group order key null "
     "conflict recursive join"
 )
 """One of these stands in every strong keyword, and in few other texts."""
-SQL_WEAK_WORDS: Final = words_of(" ".join(SQL_WEAK).lower())
-SQL_COUNTED_WORDS: Final = SQL_WEAK_WORDS | words_of(" ".join(SQL_OTHER).lower())
+_WEAK_WORDS: Final = words_of(" ".join(_WEAK).lower())
+_SQL_WORDS: Final = _STRONG_WORDS | _WEAK_WORDS | words_of(" ".join(_OTHER).lower())
 _MIN_KEYWORDS: Final = 3  # the contract's
-# Longer alternatives first, so that the JOIN of a LEFT JOIN is no keyword of its own; nothing
-# before the first letter, so that `re` can skip all other text fast.
-_KEYWORDS: Final = sorted(SQL_STRONG | SQL_WEAK | SQL_OTHER)
-_KEYWORD: Final = regex(
-    rf"(?:{'|'.join(sorted(_KEYWORDS, key=len, reverse=True))})(?!\w)".replace(" ", r"\s{1,8}+")
+_S, _S0, _NAME = r"\s{1,8}+", r"\s{0,8}+", r"[\w.\"`\[\]]{1,128}+"
+# Longer alternatives first, so that the JOIN of a LEFT JOIN is no keyword of its own.
+_LONGEST_FIRST: Final = sorted(sorted(_STRONG | _WEAK | _OTHER), key=len, reverse=True)
+_KEYWORD: Final = regex(rf"(?:{'|'.join(_LONGEST_FIRST)})(?!\w)".replace(" ", _S))
+# These read lower-cased text. What comes before a first word is left to a look behind, so that `re`
+# can skip to that word.
+_UNMISTAKABLE: Final = regex(
+    r"varchar(?<!\wvarchar)(?!\w)"
+    rf"|primary{_S}key(?!\w)(?! (?:to|for|in|of)\b)"  # English has a "primary key to success"
+    rf"|foreign{_S}key(?!\w)|recursive(?<=with\srecursive)(?!\w)"
+    r"|join(?:(?<=inner\sjoin)|(?<=left\sjoin)|(?<=right\sjoin)|(?<=cross\sjoin)|(?<=full\sjoin)"
+    r"|(?<=natural\sjoin)|(?<=outer\sjoin))(?!\w)"
 )
-_NAME: Final = r"[\w.\"`\[\]]{1,128}+"
-_KINDS_OF_JOIN: Final = "|".join(
-    rf"(?<={kind}\sjoin)" for kind in "inner left right cross full natural outer".split()
-)
-_COMPARED: Final = (
-    rf"\s{{1,8}}+(?:not\s{{1,8}}+)?{_NAME}(?:\([^()\n]{{0,80}}+\))?\s{{0,8}}+"
-    r"(?:[=<>]|!=|like\s{0,8}+'|in\s{0,8}+\(|between\s{1,8}+['0-9]|is\s{1,8}+(?:not\s{1,8}+)?null\b)"
-)
-# The patterns read lower-cased text. Each starts with its needle, which `re` looks for as fast as
-# `in` does; what comes before it is left to a look behind.
-_UNMISTAKABLE: Final = {
-    "varchar": regex(r"varchar(?<!\wvarchar)(?!\w)"),
-    # English has a "primary key to success".
-    "primary": regex(r"primary\s{1,8}+key(?!\w)(?! (?:to|for|in|of)\b)"),
-    "foreign": regex(r"foreign\s{1,8}+key(?!\w)"),
-    "recursive": regex(r"recursive(?<=with\srecursive)(?!\w)"),
-    "join": regex(rf"join(?:{_KINDS_OF_JOIN})(?!\w)"),
-}
 """What no one writes in plain English, whatever the case."""
-_SHAPES: Final = {
-    "insert": regex(rf"insert\s{{1,8}}+into\s{{1,8}}+{_NAME}\s{{0,8}}+(?:\(|values\b|select\b)"),
-    "create": regex(
-        r"create\s{1,8}+(?:or\s{1,8}+replace\s{1,8}+|temp(?:orary)?\s{1,8}+|unique\s{1,8}+)?"
-        r"(?:table|view|index|schema|trigger|procedure|function)\s{1,8}+"
-        rf"(?:if\s{{1,8}}+not\s{{1,8}}+exists\s{{1,8}}+)?{_NAME}\s{{0,8}}+(?:\(|as\s|on\s)"
-    ),
-    "table": regex(
-        r"table(?:(?<=alter\stable)|(?<=drop\stable)|(?<=truncate\stable))"
-        rf"\s{{1,8}}+(?:if\s{{1,8}}+exists\s{{1,8}}+)?{_NAME}"
-    ),
-    "update": regex(rf"update\s{{1,8}}+{_NAME}\s{{1,8}}+set\s{{1,8}}+{_NAME}\s{{0,8}}+="),
-    "values": regex(r"values\s{0,8}+\((?=\s{0,8}+['\"0-9?:%$])"),
-    "select": regex(r"select\s{1,8}+(?:distinct\s{1,8}+)?(?:\*|[\w.]{1,64}+\()"),
-    "from": regex(
-        rf"from\s{{1,8}}+{_NAME}(?:\s{{1,8}}+(?:as\s{{1,8}}+)?\w{{1,64}}+)??\s{{1,8}}+"
-        rf"(?:(?:order|group)\s{{1,8}}+by\s{{1,8}}+{_NAME}|limit\s{{1,8}}+[0-9]"
-        rf"|join\s{{1,8}}+{_NAME}(?:\s{{1,8}}+\w{{1,64}}+)??\s{{1,8}}+(?:on|using)\b)"
-    ),
-    "where": regex(rf"where(?<!\wwhere){_COMPARED}"),
-    "having": regex(rf"having(?<!\whaving){_COMPARED}"),
-}
+_SHAPE: Final = regex(
+    rf"insert{_S}into{_S}{_NAME}{_S0}(?:\(|values\b|select\b)"
+    rf"|create{_S}(?:or{_S}replace{_S}|temp(?:orary)?{_S}|unique{_S})?"
+    rf"(?:table|view|index|schema|trigger|procedure|function){_S}"
+    rf"(?:if{_S}not{_S}exists{_S})?{_NAME}{_S0}(?:\(|as\s|on\s)"
+    rf"|table(?:(?<=alter\stable)|(?<=drop\stable)|(?<=truncate\stable)){_S}"
+    rf"(?:if{_S}exists{_S})?{_NAME}"
+    rf"|update{_S}{_NAME}{_S}set{_S}{_NAME}{_S0}=|values{_S0}\((?={_S0}['\"0-9?:%$])"
+    rf"|select{_S}(?:distinct{_S})?(?:\*|[\w.]{{1,64}}+\()"
+    rf"|from{_S}{_NAME}(?:{_S}(?:as{_S})?\w{{1,64}}+)??{_S}"
+    rf"(?:(?:order|group){_S}by{_S}{_NAME}|limit{_S}[0-9]"
+    rf"|join{_S}{_NAME}(?:{_S}\w{{1,64}}+)??{_S}(?:on|using)\b)"
+    rf"|(?:where(?<!\wwhere)|having(?<!\whaving)){_S}(?:not{_S})?{_NAME}(?:\([^()\n]{{0,80}}+\))?"
+    rf"{_S0}(?:[=<>]|!=|like{_S0}'|in{_S0}\(|between{_S}['0-9]|is{_S}(?:not{_S})?null\b)"
+)
 """How SQL puts its words; English uses the same ones in other company."""
 _VERBS: Final = ("select", "insert", "update", "delete", "create", "alter", "drop", "merge")
 
 
 def is_sql(view: View) -> bool:
     """Tell whether a text has SQL in it."""
-    seen = view.words & (SQL_STRONG_WORDS | SQL_COUNTED_WORDS)
-    if not _is_enough(seen, SQL_STRONG_WORDS, SQL_WEAK_WORDS):
+    seen = view.words & _SQL_WORDS
+    if not _is_enough(seen, _STRONG_WORDS, _WEAK_WORDS):
         return False
     capitals = [word for word in seen if word.upper() in view.plain]
-    if _is_enough(capitals, SQL_STRONG_WORDS, SQL_WEAK_WORDS) and _has_keywords(view.text):
+    if _is_enough(capitals, _STRONG_WORDS, _WEAK_WORDS) and _has_keywords(view.text):
         return True
     lower = view.lower
-    if any(needle in lower and shape.search(lower) for needle, shape in _UNMISTAKABLE.items()):
+    if _UNMISTAKABLE.search(lower):
         return True
-    if not any(verb in lower for verb in _VERBS):
-        return False
-    if any(needle in lower and shape.search(lower) for needle, shape in _SHAPES.items()):
+    if any(verb in lower for verb in _VERBS) and _SHAPE.search(lower):
         return _has_keywords(view.text.upper())
     return False
 
@@ -160,7 +140,7 @@ def _has_keywords(text: str) -> bool:
         for keyword in _KEYWORD.finditer(text)
         if not (keyword.start() and is_letter(text[keyword.start() - 1]))
     }
-    return _is_enough(keywords, SQL_STRONG, SQL_WEAK)
+    return _is_enough(keywords, _STRONG, _WEAK)
 
 
 def _is_enough(seen: Collection[T], strong: frozenset[T], weak: frozenset[T]) -> bool:
@@ -257,7 +237,7 @@ WEIGHTY_WORDS: Final = DECISIVE.union(
 SIGNAL_WORDS: Final = CORRECTIVE | CORRECTION_WORDS | words_of("rather don dont wrong let")
 
 TELLING: Final[Words] = frozenset[bytes]().union(
-    *(SQL_STRONG_WORDS, SQL_COUNTED_WORDS, LABEL_WORDS, ORDINALS),
+    *(_SQL_WORDS, LABEL_WORDS, ORDINALS),
     *(words_of("analysis http status"), Phrases(*FAILURES, *LEGAL_TERMS).words),
     *(each.words for each in (CONCLUSIVE, CONNECTIVES, MARKERS, EMPHATIC, INFERRING)),
     *(WEIGHTY_WORDS, SIGNAL_WORDS),

@@ -11,10 +11,9 @@ from typing import Any, Final
 from refold import Options, RefoldError, classify, compress, uncompress
 from refold.classic.corrections import find_nearest, score_importance, score_signals
 from refold.classic.detectors import TABLE
-from refold.classic.names import extract_entities
+from refold.classic.names import entity_cap, iter_names
 from refold.classic.rules import Run
-from refold.classic.sentences import best_sentence_score
-from refold.classic.sentences import split as split_sentences
+from refold.classic.sentences import read, split
 from refold.classic.texts import Reader, View
 from refold.messages.formats import load
 from refold.messages.token_count import CountedTexts
@@ -154,8 +153,21 @@ def _value(compute: Callable[..., Any]) -> Callable[[Vector], Iterator[Check]]:
     return replayer
 
 
+def _best_sentence_score(text: str) -> int:
+    return max(read(View(text)).scores, default=0)
+
+
+def _split_sentences(text: str) -> list[str]:
+    return [sentence for _, sentence in split(text)]
+
+
+def _extract_entities(text: str, cap: int | None = None) -> list[str]:
+    names = list(dict.fromkeys(iter_names(View(text))))
+    return names[: entity_cap(len(text)) if cap is None else cap]
+
+
 def _entities(vector: Vector) -> Iterator[Check]:
-    ours, theirs = extract_entities(*vector["args"]), vector["result"]
+    ours, theirs = _extract_entities(*vector["args"]), vector["result"]
     yield Check(
         fn=vector["fn"],
         vector=vector,
@@ -449,8 +461,8 @@ def _read_tag(stand_in: str, original: str, merged: int) -> Verdict:
 REPLAYERS: Final[Mapping[str, Callable[[Vector], Iterator[Check]]]] = {
     "classifyMessage": _classify,
     "extractEntities": _entities,
-    "bestSentenceScore": _value(best_sentence_score),
-    "splitSentences": _value(split_sentences),
+    "bestSentenceScore": _value(_best_sentence_score),
+    "splitSentences": _value(_split_sentences),
     "scoreContentSignals": _value(lambda text: score_signals(View(text))),
     "computeImportance": _importance,
     "analyzeDuplicates": _duplicates,

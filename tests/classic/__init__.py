@@ -7,6 +7,9 @@ from functools import partial
 from typing import Any
 
 import refold
+from refold.classic.names import iter_names
+from refold.classic.sentences import read, split
+from refold.classic.texts import View
 
 # Tests hand over whatever there is, also what a type checker would refuse.
 Options: Callable[..., refold.Options] = partial(refold.Options, profile="classic")
@@ -33,3 +36,15 @@ class Session(refold.Session):
 
     def __init__(self, options: refold.Options | None = None, **choices: Any) -> None:
         super().__init__(options, **_by_rules(options, choices))
+
+
+def split_sentences(text: str) -> list[str]:
+    return [sentence for _, sentence in split(text)]
+
+
+def best_sentence_score(text: str) -> int:
+    return max(read(View(text)).scores, default=0)
+
+
+def extract_entities(text: str, cap: int) -> list[str]:
+    return list(dict.fromkeys(iter_names(View(text))))[:cap]

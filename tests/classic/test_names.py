@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 
-from refold.classic.names import entity_cap, extract_entities
-from tests.classic import compress
+from refold.classic.names import entity_cap
+from tests.classic import compress, extract_entities
 from tests.conversations import texts
 
 

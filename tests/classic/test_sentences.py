@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from refold.classic.sentences import read
-from refold.classic.sentences import split as split_sentences
 from refold.classic.texts import View
+from tests.classic import split_sentences
 from tests.conversations import texts
 
 CASES: dict[str, list[str]] = {

@@ -15,13 +15,12 @@ from refold.classic.sentences import (
     join,
     pack,
     read,
-    split,
 )
 from refold.classic.sentences import summarize as summarize_all
 from refold.classic.structured import cut_json, is_structured, shorten_around, summarize_structured
 from refold.classic.texts import View
 from refold.options import Depth
-from tests.classic import compress
+from tests.classic import compress, split_sentences
 from tests.conversations import texts
 
 HERON = (
@@ -137,8 +136,8 @@ def test_each_text_has_its_best_sentence_in_and_nothing_twice() -> None:
 @settings(max_examples=100)
 @given(st.text(st.sampled_from("ab. \n\t\r\xa0\u2028é漢"), max_size=40))
 def test_units_have_no_white_space_but_single_blanks_if_they_were_wrapped(text: str) -> None:
-    wrapped = {" ".join(said.split()) for said in split(text) if "\n" in said}
-    plain = {said for said in split(text) if "\n" not in said}
+    wrapped = {" ".join(said.split()) for said in split_sentences(text) if "\n" in said}
+    plain = {said for said in split_sentences(text) if "\n" not in said}
     assert set(sentences_of(text).texts) == wrapped | plain
 
 

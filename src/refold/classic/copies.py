@@ -34,29 +34,27 @@ def find_copies(run: Run) -> Copies:
             # A user's words never refer to those of others.
             groups.setdefault((text.message.role == "user", text.text), []).append(text)
     for group in groups.values():
-        for text, target in _references(group, run):
-            copies[text] = (target, None)
+        copies.update((text, (target, None)) for text, target in _references(group, run))
     return copies
 
 
 def _references(group: Sequence[Text], run: Run) -> Iterator[tuple[Text, Text]]:
-    """Yield the open texts of a group that may refer to the copy that stays, and that one."""
-    target = _target(group, run) if len(group) > 1 else None
-    for text in group if target is not None else ():
-        if target is not None and text.message is not target.message and text.verdict is None:
-            yield text, target
+    """Yield the open texts of a group that may refer to the copy that stays, and that one.
 
-
-def _target(group: Sequence[Text], run: Run) -> Text | None:
-    """Choose the copy that stays: the first recent one, else the latest.
-
-    With `keep_duplicate="first"`, the first one, and only if it stays for a reason of its own: a
-    later copy must not change what was shown before.
+    The first recent copy stays, else the latest. With `keep_duplicate="first"`, the first one, and
+    only if it stays for a reason of its own: a later copy must not change what was shown before.
     """
-    if run.options.keep_duplicate == "first":
-        return group[0] if _is_kept_by_content(group[0], run) else None
-    recent = (text for text in group if text.message.index >= run.recent_from)
-    return next(recent, group[-1])
+    if len(group) < 2:
+        return
+    target = group[0]
+    if run.options.keep_duplicate == "latest":
+        recent = (text for text in group if text.message.index >= run.recent_from)
+        target = next(recent, group[-1])
+    elif not _is_kept_by_content(target, run):
+        return
+    for text in group:
+        if text.message is not target.message and text.verdict is None:
+            yield text, target
 
 
 def _is_kept_by_content(text: Text, run: Run) -> bool:

@@ -58,9 +58,9 @@ class Detector:
 
 
 def pattern_finder(
-    pattern: re.Pattern[str], *needles: str, digits: bool = False
+    pattern: re.Pattern[str], *needles: str, digits: bool = False, group: int = 0
 ) -> Callable[[View], Iterator[Span]]:
-    """Make a `find` from a regular expression.
+    """Make a `find` from a regular expression, or a *group* of it.
 
     Texts that have none of the *needles*, or no digit where *digits* says so, are passed over.
     """
@@ -71,7 +71,7 @@ def pattern_finder(
             return
         if not needles or any(needle in text for needle in needles):
             for match in pattern.finditer(text):
-                yield match.span()
+                yield match.span(group)
 
     return find
 
@@ -191,10 +191,6 @@ _STANZA: Final = regex(rf"^{_VERSE_LINE}(?:\n{_VERSE_LINE}(?=\n|\Z)){{2,}}+", re
 _TWO_LINES: Final = regex(rf"\n{_CAPITAL}[^\n.!?。！？]*+\n{_CAPITAL}")
 
 
-def _verse_pattern(view: View) -> bool:
-    return bool(_TWO_LINES.search(view.text) and _STANZA.search(view.text))
-
-
 def _line_variance(view: View) -> bool:
     if view.text.count("\n") < _MIN_LINES - 1:
         return False
@@ -216,14 +212,6 @@ def _special_chars(view: View) -> bool:
 _KEY_RUN: Final = bytes([byte in b"-_" or chr(byte).isalnum() for byte in range(128)]) + bytes(128)
 _KINDS: Final = bytes([(65 <= b < 91) + 2 * (48 <= b < 58) for b in range(256)])
 """Maps capitals to 1, digits to 2 and everything else to 0."""
-
-
-def _api_key(view: View) -> Found:
-    return any(True for _ in view.runs(_KEY_RUN, 20)) and find_keys(view.text)
-
-
-def _iban(view: View) -> Found:
-    return b"\1\1\2\2" in view.plain.translate(_KINDS) and find_ibans(view.text)
 
 
 def _url(view: View) -> Iterator[Span]:
@@ -339,11 +327,6 @@ _QUOTED_KEY: Final = regex(r'"([^"\n]{3,200}+)"(?=\s{0,16}+[,:])')
 _QUOTE: Final = regex(QUOTED)
 
 
-def _quoted_key(view: View) -> Iterator[Span]:
-    for match in _QUOTED_KEY.finditer(view.text) if '"' in view.text else ():
-        yield match.span(1)
-
-
 def _direct_quote(view: View) -> Iterator[Span]:
     # Short quotations match, too: to skip them would take their closing mark for an opening one.
     has_marks = any(mark in view.text for mark in '"“„«「『')
@@ -368,12 +351,12 @@ DETECTORS: Final[tuple[Detector, ...]] = (
     _hard("unicode_math", 1, _unicode_math),
     _hard("json_structure", 0, lambda view: _JSON_START.match(view.text) is not None),
     _hard("yaml_structure", 2, _yaml_structure),
-    _hard("verse_pattern", 3, _verse_pattern),
+    _hard("verse_pattern", 3, lambda v: bool(_TWO_LINES.search(v.text) and _STANZA.search(v.text))),
     _hard("high_line_length_variance", 2, _line_variance),
     _hard("high_special_char_ratio", 1, _special_chars),
     _hard("sql_content", 5, is_sql),
-    _hard("api_key", 3, _api_key),
-    _hard("iban", 4, _iban),
+    _hard("api_key", 3, lambda view: any(view.runs(_KEY_RUN, 20)) and find_keys(view.text)),
+    _hard("iban", 4, lambda v: b"\1\1\2\2" in v.plain.translate(_KINDS) and find_ibans(v.text)),
     _hard("reasoning_chain", 6, is_argument),
     _soft("url", _url),
     _soft("email", _email),
@@ -383,7 +366,7 @@ DETECTORS: Final[tuple[Detector, ...]] = (
     _hard("base64_content", 3, _base64_content),
     _soft("file_path", _file_path),
     _soft("ip_or_semver", pattern_finder(_DOTTED, ".", digits=True)),
-    _soft("quoted_key", _quoted_key),
+    _soft("quoted_key", pattern_finder(_QUOTED_KEY, '"', group=1)),
     _soft("legal_term", _phrase_finder(*LEGAL_TERMS)),
     _soft("direct_quote", _direct_quote),
     _soft("numeric_with_units", pattern_finder(_MEASURE, digits=True)),
@@ -418,11 +401,8 @@ class DetectorTable:
     def first_hard(self, view: View) -> str:
         """Return a hard reason, "" if there is none; when one is found, no other is looked for."""
         if view.first_hard is None:
-            if view.hard is not None:
-                view.first_hard = next(iter(view.hard), "")
-            else:
-                reasons = (one.reason for one in self._cheap_first if one.finds(view))
-                view.first_hard = next(reasons, "")
+            reasons = (one.reason for one in self._cheap_first if one.finds(view))
+            view.first_hard = next(reasons if view.hard is None else iter(view.hard), "")
             view.forget()
         return view.first_hard
 
@@ -435,9 +415,8 @@ class DetectorTable:
         taken: list[Span] = []
         for detector in self._soft:
             found = detector.find(view)
-            spans = (
-                () if isinstance(found, bool) else [s for s in found if not _is_inside(s, taken)]
-            )
+            known = () if isinstance(found, bool) else found
+            spans = [span for span in known if not _is_inside(span, taken)]
             taken = sorted([*taken, *spans]) if spans else taken
             for start, end in spans:
                 if end - start <= LONGEST_NAME and (piece := view.text[start:end].strip()):

@@ -40,12 +40,6 @@ def entity_cap(length: int) -> int:
     return max(FEWEST_NAMES, min(int(length / _CHARS_A_NAME + 0.5), MOST_NAMES))
 
 
-def extract_entities(text: str, cap: int | None = None) -> list[str]:
-    """Return the distinct names in *text*, kind by kind, at most *cap* (default: by length)."""
-    names = dict.fromkeys(iter_names(View(text)))
-    return list(names)[: entity_cap(len(text)) if cap is None else cap]
-
-
 def iter_names(view: View) -> Iterator[str]:
     """Yield the names in a text, kind by kind; who has enough stops reading.
 

@@ -68,13 +68,11 @@ _TAIL: Final = 16  # characters before a full stop that tell what it belongs to
 _LONGEST_LABEL: Final = 6  # of an item of a list, such as `(12)`; what is longer is a word
 
 
-def split(text: str) -> list[str]:
-    """Return the sentences of *text*; a line of a list or a heading is one."""
-    return [sentence for _, sentence in _split(text)]
+def split(text: str) -> Iterator[tuple[int, str]]:
+    """Yield the sentences of *text*, each with the number of its paragraph.
 
-
-def _split(text: str) -> Iterator[tuple[int, str]]:
-    """Yield the sentences of *text*, each with the number of its paragraph."""
+    A line of a list or a heading is one.
+    """
     pattern = _SENTENCE
     if not text.isascii():
         pattern = _THAI_SENTENCE if _HAS_PHRASES.search(text) else _ANY_SENTENCE
@@ -225,7 +223,7 @@ def read(view: View) -> Sentences:
     has_ideographs = not text.isascii() and _IDEOGRAPH.search(text) is not None
     paragraphs: dict[str, int] = {}
     scores: list[int] = []
-    for paragraph, spelled in _split(text):
+    for paragraph, spelled in split(text):
         sentence = " ".join(spelled.split()) if "\n" in spelled else spelled
         if sentence in paragraphs:
             continue
@@ -246,11 +244,6 @@ def read(view: View) -> Sentences:
         scores.append(score)
     known = view.sentences = Sentences(list(paragraphs), scores, list(paragraphs.values()))
     return known
-
-
-def best_sentence_score(text: str) -> int:
-    """Return the score of the best sentence of *text*."""
-    return max(read(View(text)).scores, default=0)
 
 
 # How many of them make a summary.

@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Coroutine, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any, Final, Self
 
+import aiohttp
 from aiohttp import web
 from multidict import CIMultiDict
 from yarl import URL
@@ -20,24 +21,29 @@ from refold.server.proxy.answering import Answer, Meter
 from refold.server.proxy.apis.base import Api, RetrievalCall, Usage
 from refold.server.proxy.entrance import (
     CONTROL_HEADER,
+    for_client,
     for_upstream,
     is_flat,
+    read_body,
     session_of,
     tenant_of,
 )
 from refold.server.proxy.request import Folded, Job, Records
 from refold.server.proxy.settings import Settings
 from refold.server.proxy.stats import Stats, Totals, figures_of
+from refold.server.proxy.upstream import Upstream
 from refold.server.proxy.workers import NO_ANSWER, STORE_SECONDS, Workers
 
 _SPARE: Final = 0.15
 """The share of its time that a worker leaves for writing the request and for the way back."""
+_MAX_ERROR_BYTES: Final = 1 << 20
+"""How much of an error is read before the request is retried; errors are much shorter."""
 _LATE: Final = "late"
 _FAILED: Final = "failed"
 _log: Final = logging.getLogger("refold.serve")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Shared:
     """What all requests of a proxy share."""
 
@@ -45,6 +51,7 @@ class Shared:
     stats: Stats
     workers: Workers
     records: Records
+    upstream: Upstream
 
 
 class ClientRequest:
@@ -55,24 +62,44 @@ class ClientRequest:
 
     def __init__(self, shared: Shared, request: web.BaseRequest, api: Api, url: URL) -> None:
         """*url* is where the request goes."""
+        self._shared = shared
         self._stats = shared.stats
-        self._workers = shared.workers
-        self._records = shared.records
-        self.request = request
+        self._request = request
         self.api = api
-        self.url = url
-        self.headers: CIMultiDict[str] = for_upstream(request.headers)
+        self._url = url
+        self._headers: CIMultiDict[str] = for_upstream(request.headers)
         key = request.query.get("key", "")
         self._tenant = tenant_of(request.headers, key, is_local=shared.settings.is_local)
         self._client_session = session_of(request.headers)
         self._worker_key = self._tenant + self._client_session
-        self.folded = Folded()
+        self._folded = Folded()
 
     def again(self) -> Self:
         """Return another request of the same client to the same endpoint."""
         other = copy(self)
-        other.folded = Folded()
+        other._folded = Folded()
         return other
+
+    async def serve(self) -> web.StreamResponse:
+        """Fold the request, send it, and relay the answer."""
+        settings, upstream = self._shared.settings, self._shared.upstream
+        body = await read_body(self._request, settings, self._stats)
+        started = time.perf_counter()
+        sent = await self.fold(body, settings.fold_ms / 1000) or body
+        self._stats.added.add(time.perf_counter() - started)
+        answer = await self._send(sent)
+        if answer.status == 400 and self._folded.body is not None:
+            sent, answer = body, await self._send_unfolded(body, answer)
+        if self._folded.has_tool and answer.status == 200:
+            return await self._relay_rounds(sent, answer)
+        meter = Meter(self.api, answer.headers)
+        try:
+            async with answer:
+                chunks = _metered(answer.content.iter_any(), meter)
+                return await upstream.relay(self._request, answer, chunks)
+        finally:
+            if answer.status == 200:
+                await _to_the_end(self._charge([meter]))
 
     async def fold(self, body: bytes, seconds: float, *, is_lossless: bool = False) -> bytes | None:
         """Fold the request; return what to send, or `None` if that is what came.
@@ -80,14 +107,14 @@ class ClientRequest:
         What is new goes out as it came if folding fails or takes longer than *seconds*. The client
         may ask for less: `x-refold: off`, or `lossless`.
         """
-        wish = self.request.headers.get(CONTROL_HEADER, "on").lower()
+        wish = self._request.headers.get(CONTROL_HEADER, "on").lower()
         if wish not in ("on", "off", "lossless"):
             raise web.HTTPBadRequest(reason=f"{CONTROL_HEADER} must be on, off or lossless")
         folded = Folded(why_not=f"{CONTROL_HEADER}: off")
         if wish != "off":
             job = Job(
                 api=self.api.name,
-                path=self.url.raw_path,
+                path=self._url.raw_path,
                 tenant=self._tenant,
                 session=self._client_session,
                 body=body,
@@ -97,7 +124,7 @@ class ClientRequest:
             folded = await self._attempt(job, seconds)
             if folded.why_not in (_LATE, _FAILED):
                 folded = await self._recall(job, folded)
-        self.folded, self._came = folded, len(body)
+        self._folded, self._came = folded, len(body)
         name = f"{self._tenant[:6]}-{folded.conversation}" if folded.conversation else "other"
         now = time.time()
         self._session = session = self._stats.session(name, self.api.name, folded.model)
@@ -133,7 +160,7 @@ class ClientRequest:
     async def _recall(self, job: Job, folded: Folded) -> Folded:
         """Return the request as it is on record; what is new goes as it came."""
         try:
-            known = await self._records.recall(job)
+            known = await self._shared.records.recall(job)
         except (TimeoutError, StoreError) as error:
             self._stats.fault("record not read")
             _log.error("sent as it came: %s", describe_kind(error))
@@ -146,54 +173,88 @@ class ClientRequest:
             self._taking_back = asyncio.create_task(self._enter("take_back", *about))
         return replace(known, why_not=folded.why_not)
 
-    def unfold(self) -> None:
-        """Note that the request went out as it came after all."""
-        self.folded = Folded(model=self.folded.model, why_not="the provider refused it folded")
-        self._session.last = self.folded
+    async def _send(self, body: bytes) -> aiohttp.ClientResponse:
+        headers = self._headers
+        if self._folded.has_tool:  # what has to be read must not be compressed
+            headers = headers.copy()
+            headers["Accept-Encoding"] = "identity"
+        return await self._shared.upstream.send("POST", self._url, headers, body)
 
-    async def retrieve(self, sent: bytes, call: RetrievalCall) -> str:
-        """Answer a retrieval call that a model made when it was *sent* this."""
-        about = self._tenant, self.folded.conversation, self.api.name
+    async def _send_unfolded(
+        self, body: bytes, refused: aiohttp.ClientResponse
+    ) -> aiohttp.ClientResponse:
+        """Send a folded request that was *refused* as it came.
+
+        If that is taken, its conversation is not folded anymore.
+        """
+        folded = self._folded
+        async with refused:
+            await refused.content.read(_MAX_ERROR_BYTES)
+        self._folded = Folded(model=folded.model, why_not="the provider refused it folded")
+        self._session.last = self._folded
+        answer = await self._send(body)
+        if answer.status < 400:
+            self._stats.fault("folded request refused")
+            _log.warning("%s: refused as it was folded, taken as it came", folded.conversation)
+            await self._enter("turn_off", self._tenant, folded.beginning)
+        return answer
+
+    async def _relay_rounds(
+        self, sent: bytes, response: aiohttp.ClientResponse
+    ) -> web.StreamResponse:
+        """Relay an answer, and answer the retrieval calls in it."""
+        about = self._tenant, self._folded.beginning
+
+        async def retrieve(call: RetrievalCall) -> str:
+            asked = self._tenant, self._folded.conversation, self.api.name, sent, call.arguments
+            try:
+                text: str = await self._call("retrieve", *asked)
+            except NO_ANSWER:
+                self._stats.fault("retrieval failed")
+                return "[the original cannot be fetched at the moment; try again later]"
+            return text
+
+        async def enter(answer: Answer) -> None:
+            if answer.rounds:
+                await self._enter("enter_rounds", *about, answer.rounds, answer.names)
+
+        async def settle() -> None:
+            """Record what there is of an answer, also of one that was cut off, and count it."""
+            self._add(Totals(retrievals=len(answer.rounds)))
+            await enter(answer)
+            await self._charge(answer.meters)
+
+        answer = Answer(self.api, sent, ask=self._send, retrieve=retrieve, enter=enter)
+        relay = self._shared.upstream.relay
         try:
-            text: str = await self._call("retrieve", *about, sent, call.arguments)
-        except NO_ANSWER:
-            self._stats.fault("retrieval failed")
-            return "[the original cannot be fetched at the moment; try again later]"
-        return text
+            if "event-stream" in response.headers.get("content-type", ""):
+                chunks = answer.stream(response)
+                return await relay(self._request, response, chunks, is_changed=True)
+            content = await answer.whole(response)
+            headers = for_client(response.headers, is_changed=True)
+            return web.Response(
+                status=response.status, reason=response.reason, headers=headers, body=content
+            )
+        finally:
+            for _ in range(answer.failures):
+                self._stats.fault("retrieval cut short")
+            await _to_the_end(settle())
 
-    async def enter_rounds(self, answer: Answer) -> None:
-        """Record the retrieval rounds of an answer, so that later requests have them."""
-        about = self._tenant, self.folded.beginning
-        await self._enter("enter_rounds", *about, answer.rounds, answer.names)
-
-    async def settle(self, answer: Answer) -> None:
-        """Record what there is of an answer, also of one that was cut off, and count it."""
-        self._add(Totals(retrievals=len(answer.rounds)))
-        if answer.rounds:
-            await self.enter_rounds(answer)
-        await self.charge(answer.meters)
-
-    async def turn_off(self, folded: Folded) -> None:
-        """Stop folding a conversation: its provider refuses what was folded, not what came."""
-        self._stats.fault("folded request refused")
-        _log.warning("%s: refused as it was folded, taken as it came", folded.conversation)
-        await self._enter("turn_off", self._tenant, folded.beginning)
-
-    async def charge(self, meters: Sequence[Meter]) -> None:
+    async def _charge(self, meters: Sequence[Meter]) -> None:
         """Count a request that was answered, with the usage of each round."""
         self.charge_usages([await meter.close() for meter in meters])
 
     def charge_usages(self, usages: Sequence[Usage]) -> None:
         """Count a request whose usage was read elsewhere."""
-        if self.api.is_counting(self.url.raw_path):
+        if self.api.is_counting(self._url.raw_path):
             return
         session = self._session
-        is_paid_by_tokens = not is_flat(self.request.headers)
+        is_paid_by_tokens = not is_flat(self._request.headers)
         session.figures = figures_of(
-            self.folded,
+            self._folded,
             self._came,
             usages,
-            list_prices().find(self.folded.model) if is_paid_by_tokens else None,
+            list_prices().find(self._folded.model) if is_paid_by_tokens else None,
             last_prompt=session.last_prompt,
             idle_seconds=self._idle_seconds,
         )
@@ -213,4 +274,22 @@ class ClientRequest:
     async def _call(
         self, operation: str, *arguments: object, seconds: float = STORE_SECONDS
     ) -> Any:
-        return await self._workers.call(self._worker_key, operation, *arguments, seconds=seconds)
+        return await self._shared.workers.call(
+            self._worker_key, operation, *arguments, seconds=seconds
+        )
+
+
+async def _metered(chunks: AsyncIterator[bytes], meter: Meter) -> AsyncIterator[bytes]:
+    async for chunk in chunks:
+        yield chunk
+        meter.feed(chunk)  # after the yield: the client need not wait for it
+
+
+async def _to_the_end(work: Coroutine[Any, Any, None]) -> None:
+    """Finish the accounts of an answer, even if the client hangs up meanwhile: it may have all."""
+    working = asyncio.create_task(work)
+    try:
+        await asyncio.shield(working)
+    except asyncio.CancelledError:
+        await working
+        raise

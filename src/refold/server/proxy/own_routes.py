@@ -48,7 +48,7 @@ class OwnRoutes:
     """Answers requests that are not sent on."""
 
     def __init__(self, shared: Shared) -> None:
-        self._settings = shared.settings
+        self._shared = shared
         self._stats = shared.stats
         self._workers = shared.workers
 
@@ -90,7 +90,7 @@ class OwnRoutes:
         return None
 
     def _stats_now(self) -> dict[str, Any]:
-        settings, workers = self._settings, self._workers
+        settings, workers = self._shared.settings, self._workers
         return {
             **self._stats.to_dict(),
             "workers": {
@@ -116,7 +116,7 @@ class OwnRoutes:
 
     async def _session(self, name: str) -> web.Response:
         """Return the report of a session: what came, and what was sent."""
-        if not self._settings.show_content:
+        if not self._shared.settings.show_content:
             return web.Response(status=403, text="start refold serve with --show-content\n")
         known, snapshot = self._stats.sessions.get(name), None
         if known is not None:
@@ -130,7 +130,7 @@ class OwnRoutes:
     async def _compress(self, request: web.BaseRequest) -> web.Response:
         if "content-encoding" in request.headers:
             return web.json_response({"error": "send the body as it is, not packed"}, status=415)
-        body = await read_body(request, self._settings, self._stats)
+        body = await read_body(request, self._shared.settings, self._stats)
         if request.headers.get(_BYPASS, "").lower() == "true":
             return web.Response(body=body, content_type="application/json")
         tenant, deadline = self._tenant(request), time.time() + _COMPRESS_SECONDS
@@ -163,7 +163,7 @@ class OwnRoutes:
             raise web.HTTPServiceUnavailable(reason="no worker has answered") from None
 
     def _tenant(self, request: web.BaseRequest) -> str:
-        return tenant_of(request.headers, "", is_local=self._settings.is_local)
+        return tenant_of(request.headers, "", is_local=self._shared.settings.is_local)
 
 
 def _report(name: str, snapshot: Snapshot) -> str:

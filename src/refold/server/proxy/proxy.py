@@ -5,35 +5,30 @@ from __future__ import annotations
 import asyncio
 import logging
 import signal
-import time
-from collections.abc import AsyncIterator, Callable, Coroutine
-from typing import Any, Final
+from collections.abc import AsyncIterator, Callable
+from typing import Final
 
 import aiohttp
 from aiohttp import web
 from yarl import URL
 
 from refold.errors import ConfigError, JobError
-from refold.server.proxy.answering import Answer, Meter
 from refold.server.proxy.apis import find_api
 from refold.server.proxy.client_request import ClientRequest, Shared
 from refold.server.proxy.entrance import (
     Listener,
     admit,
     error_answer,
-    for_client,
     for_upstream,
-    read_body,
 )
 from refold.server.proxy.own_routes import OwnRoutes
 from refold.server.proxy.request import Records
 from refold.server.proxy.settings import Settings
+from refold.server.proxy.sockets import SocketRequests, relay_socket
 from refold.server.proxy.stats import Stats, summarize
-from refold.server.proxy.upstream import MAX_FIELD_BYTES, SocketRequests, Upstream, relay_socket
+from refold.server.proxy.upstream import MAX_FIELD_BYTES, Upstream, is_gone
 from refold.server.proxy.workers import Workers
 
-_MAX_ERROR_BYTES: Final = 1 << 20
-"""How much of an error is read before the request is retried; errors are much shorter."""
 _log: Final = logging.getLogger("refold.serve")
 
 
@@ -44,8 +39,9 @@ class Proxy:
         self.settings = settings
         self.stats = Stats()
         self.workers = Workers(settings)
-        self._upstream = Upstream(settings)
-        self._shared = Shared(settings, self.stats, self.workers, Records(settings))
+        self._upstream = Upstream(settings, self.stats)
+        records = Records(settings)
+        self._shared = Shared(settings, self.stats, self.workers, records, self._upstream)
         self._own = OwnRoutes(self._shared)
         self._runner: web.ServerRunner | None = None
         self.url = ""
@@ -71,7 +67,7 @@ class Proxy:
 
     async def reload(self, settings: Settings) -> None:
         """Follow other settings from now on."""
-        self.settings = self._shared.records.settings = settings
+        self.settings = self._shared.settings = self._shared.records.settings = settings
         await self.workers.reload(settings)
         _log.warning("settings were read again")
 
@@ -106,7 +102,7 @@ class Proxy:
             self.stats.fault("worker failed")
             return error_answer(503, str(error))
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
-            self.stats.fault("client gone" if _is_gone(request) else "upstream unreachable")
+            self.stats.fault("client gone" if is_gone(request) else "upstream unreachable")
             kind = type(error).__name__  # its words may quote the address, with a key in it
             _log.warning("no answer from upstream: %s", kind)
             return error_answer(502, f"refold serve has no answer from upstream: {kind}")
@@ -121,7 +117,7 @@ class Proxy:
             return await relay_socket(client, request, url, requests, self.settings)
         if known is None or request.method != "POST" or "content-encoding" in request.headers:
             return await self._pass_through(request, url)
-        return await self._serve(known)
+        return await known.serve()
 
     async def _pass_through(self, request: web.BaseRequest, url: URL) -> web.StreamResponse:
         """Relay a request without messages and its answer, both unchanged."""
@@ -138,74 +134,7 @@ class Proxy:
             self.stats.fault("client too slow")
             raise web.HTTPRequestTimeout from None
         async with answer:
-            return await self._relay(request, answer, answer.content.iter_any())
-
-    async def _serve(self, request: ClientRequest) -> web.StreamResponse:
-        """Fold a request, send it, and relay the answer."""
-        body = await read_body(request.request, self.settings, self.stats)
-        started = time.perf_counter()
-        sent = await request.fold(body, self.settings.fold_ms / 1000) or body
-        self.stats.added.add(time.perf_counter() - started)
-        answer = await self._send(request, sent)
-        if answer.status == 400:
-            sent, answer = await self._retry(request, body, answer)
-        if request.folded.has_tool and answer.status == 200:
-            return await self._relay_rounds(request, sent, answer)
-        meter = Meter(request.api, answer.headers)
-        try:
-            async with answer:
-                chunks = _metered(answer.content.iter_any(), meter)
-                return await self._relay(request.request, answer, chunks)
-        finally:
-            if answer.status == 200:
-                await _to_the_end(request.charge([meter]))
-
-    async def _relay_rounds(
-        self, request: ClientRequest, sent: bytes, response: aiohttp.ClientResponse
-    ) -> web.StreamResponse:
-        """Relay an answer, and answer the retrieval calls in it."""
-        answer = Answer(
-            request.api,
-            sent,
-            ask=lambda body: self._send(request, body),
-            retrieve=lambda call: request.retrieve(sent, call),
-            enter=request.enter_rounds,
-        )
-        try:
-            if "event-stream" in response.headers.get("content-type", ""):
-                chunks = answer.stream(response)
-                return await self._relay(request.request, response, chunks, is_changed=True)
-            content = await answer.whole(response)
-            headers = for_client(response.headers, is_changed=True)
-            return web.Response(
-                status=response.status, reason=response.reason, headers=headers, body=content
-            )
-        finally:
-            for _ in range(answer.failures):
-                self.stats.fault("retrieval cut short")
-            await _to_the_end(request.settle(answer))
-
-    async def _send(self, request: ClientRequest, body: bytes) -> aiohttp.ClientResponse:
-        headers = request.headers
-        if request.folded.has_tool:  # what has to be read must not be compressed
-            headers = headers.copy()
-            headers["Accept-Encoding"] = "identity"
-        return await self._upstream.send("POST", request.url, headers, body)
-
-    async def _retry(
-        self, request: ClientRequest, body: bytes, refused: aiohttp.ClientResponse
-    ) -> tuple[bytes, aiohttp.ClientResponse]:
-        """Send a folded request that was refused as it came; return what was sent last."""
-        if request.folded.body is None:
-            return body, refused
-        folded = request.folded
-        async with refused:
-            await refused.content.read(_MAX_ERROR_BYTES)
-        request.unfold()
-        answer = await self._send(request, body)
-        if answer.status < 400:
-            await request.turn_off(folded)
-        return body, answer
+            return await self._upstream.relay(request, answer, answer.content.iter_any())
 
     async def _stream_body(self, request: web.BaseRequest) -> AsyncIterator[bytes]:
         """Yield the body of a request as it arrives; one that stalls is cut off."""
@@ -217,51 +146,6 @@ class Proxy:
             except StopAsyncIteration:
                 return
             yield chunk
-
-    async def _relay(
-        self,
-        request: web.BaseRequest,
-        answer: aiohttp.ClientResponse,
-        chunks: AsyncIterator[bytes],
-        *,
-        is_changed: bool = False,
-    ) -> web.StreamResponse:
-        """Relay an answer as it arrives; if it breaks off, so does the one to the client."""
-        headers = for_client(answer.headers, is_changed=is_changed)
-        response = web.StreamResponse(status=answer.status, reason=answer.reason, headers=headers)
-        await response.prepare(request)
-        try:
-            async for chunk in chunks:
-                async with asyncio.timeout(self.settings.client_seconds):
-                    await response.write(chunk)
-            await response.write_eof()
-        except (aiohttp.ClientError, TimeoutError, OSError) as error:
-            self.stats.fault("client gone" if _is_gone(request) else "stream cut off")
-            _log.warning("a stream was cut off: %s", type(error).__name__)
-            if request.transport is not None:
-                request.transport.abort()
-        return response
-
-
-async def _metered(chunks: AsyncIterator[bytes], meter: Meter) -> AsyncIterator[bytes]:
-    async for chunk in chunks:
-        yield chunk
-        meter.feed(chunk)  # after the yield: the client need not wait for it
-
-
-async def _to_the_end(work: Coroutine[Any, Any, None]) -> None:
-    """Finish the accounts of an answer, even if the client hangs up meanwhile: it may have all."""
-    working = asyncio.create_task(work)
-    try:
-        await asyncio.shield(working)
-    except asyncio.CancelledError:
-        await working
-        raise
-
-
-def _is_gone(request: web.BaseRequest) -> bool:
-    """Return whether the client has hung up: then the provider is not to blame."""
-    return request.transport is None or request.transport.is_closing()
 
 
 async def serve(

@@ -1,9 +1,13 @@
-"""Connections to the providers: one pool for all, with nothing added to what a client sends."""
+"""Connections to the providers: one pool for all, with nothing added to what a client sends.
+
+Answers come back as they arrive.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+import logging
+from collections.abc import AsyncIterator, Mapping
 from functools import cached_property
 from typing import Final
 
@@ -12,11 +16,10 @@ from aiohttp import web
 from multidict import CIMultiDict
 from yarl import URL
 
-from refold.server.proxy.answering import MAX_READ_BYTES, read_object
-from refold.server.proxy.apis.base import Api, Provider, Usage
-from refold.server.proxy.client_request import ClientRequest
-from refold.server.proxy.entrance import for_upstream
+from refold.server.proxy.apis.base import Api, Provider
+from refold.server.proxy.entrance import for_client
 from refold.server.proxy.settings import Settings
+from refold.server.proxy.stats import Stats
 
 _CONNECT_SECONDS: Final = 10.0
 """Connect timeout: after that the provider counts as down, and the client may try another."""
@@ -25,18 +28,19 @@ _MAX_CONNECTIONS: Final = 4_096
 _AUTOMATIC: Final = ("User-Agent", "Accept", "Accept-Encoding", "Content-Type")
 MAX_FIELD_BYTES: Final = 65_536
 """The longest line of a request or header, both ways."""
+_log: Final = logging.getLogger("refold.serve")
 
 
 class Upstream:
     """The providers that requests are sent to."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, stats: Stats) -> None:
+        self._settings, self._stats = settings, stats
         self._urls: Mapping[Provider, str] = {
             "anthropic": settings.anthropic_url.rstrip("/"),
             "openai": settings.openai_url.rstrip("/"),
             "gemini": settings.gemini_url.rstrip("/"),
         }
-        self._silence_seconds = settings.upstream_seconds
 
     @cached_property
     def client(self) -> aiohttp.ClientSession:
@@ -46,7 +50,9 @@ class Upstream:
             cookie_jar=aiohttp.DummyCookieJar(),
             connector=aiohttp.TCPConnector(limit=_MAX_CONNECTIONS),
             timeout=aiohttp.ClientTimeout(
-                total=None, sock_connect=_CONNECT_SECONDS, sock_read=self._silence_seconds
+                total=None,
+                sock_connect=_CONNECT_SECONDS,
+                sock_read=self._settings.upstream_seconds,
             ),
             skip_auto_headers=_AUTOMATIC,
             max_line_size=MAX_FIELD_BYTES,
@@ -73,99 +79,35 @@ class Upstream:
             method, url, headers=headers, data=body, allow_redirects=False
         )
 
+    async def relay(
+        self,
+        request: web.BaseRequest,
+        answer: aiohttp.ClientResponse,
+        chunks: AsyncIterator[bytes],
+        *,
+        is_changed: bool = False,
+    ) -> web.StreamResponse:
+        """Relay an answer as it arrives; if it breaks off, so does the one to the client."""
+        headers = for_client(answer.headers, is_changed=is_changed)
+        response = web.StreamResponse(status=answer.status, reason=answer.reason, headers=headers)
+        await response.prepare(request)
+        try:
+            async for chunk in chunks:
+                async with asyncio.timeout(self._settings.client_seconds):
+                    await response.write(chunk)
+            await response.write_eof()
+        except (aiohttp.ClientError, TimeoutError, OSError) as error:
+            self._stats.fault("client gone" if is_gone(request) else "stream cut off")
+            _log.warning("a stream was cut off: %s", type(error).__name__)
+            if request.transport is not None:
+                request.transport.abort()
+        return response
+
     async def close(self) -> None:
         """Close all connections."""
         await self.client.close()
 
 
-_CREATE: Final = "response.create"
-
-
-class SocketRequests:
-    """The requests on one WebSocket, one after the other, as Codex may send them for responses.
-
-    A message that continues an earlier response has only what is new; it passes unchanged.
-    Retrieval calls are not answered here, so folding is lossless.
-    """
-
-    def __init__(self, opened_by: ClientRequest | None, settings: Settings) -> None:
-        """*opened_by* is `None` if the API of the request is not known: then nothing is folded."""
-        self._opened_by = opened_by
-        self._under_way: ClientRequest | None = None
-        self._seconds = settings.fold_ms / 1000
-
-    async def fold(self, text: str) -> str:
-        """Return what to send for a message of the client."""
-        if self._opened_by is None or f'"{_CREATE}"' not in text:
-            return text
-        body = text.encode()
-        data = read_object(body)
-        if data is None or data.get("type") != _CREATE or data.get("previous_response_id"):
-            return text
-        request = self._opened_by.again()
-        folded = await request.fold(body, self._seconds, is_lossless=True)
-        self._under_way = request
-        return text if folded is None else folded.decode()
-
-    def see(self, text: str) -> None:
-        """Count the token usage in a message of the provider."""
-        request = self._under_way
-        if request is None or len(text) > MAX_READ_BYTES or '"usage"' not in text:
-            return
-        data = read_object(text.encode())
-        usage = Usage() if data is None else request.api.read_usage(data, Usage())
-        if usage.prompt:
-            request.charge_usages([usage])
-            self._under_way = None
-
-
-async def relay_socket(
-    client: aiohttp.ClientSession,
-    request: web.BaseRequest,
-    url: URL,
-    requests: SocketRequests,
-    settings: Settings,
-) -> web.StreamResponse:
-    """Relay the messages of a WebSocket until one side closes it or stops responding."""
-    names = request.headers.get("sec-websocket-protocol", "").split(",")
-    headers = for_upstream(request.headers)
-    for name in [name for name in headers if name.lower().startswith("sec-websocket-")]:
-        headers.popall(name, None)  # these are agreed on anew
-    most = settings.max_body_mb << 20
-    async with client.ws_connect(
-        url,
-        headers=headers,
-        protocols=[name.strip() for name in names if name.strip()],
-        max_msg_size=most,
-        heartbeat=settings.upstream_seconds,
-    ) as upstream:
-        socket = web.WebSocketResponse(
-            protocols=[upstream.protocol] if upstream.protocol else [],
-            max_msg_size=most,
-            heartbeat=settings.client_seconds,
-        )
-        await socket.prepare(request)
-
-        async def to_upstream() -> None:
-            async for message in socket:
-                if message.type is aiohttp.WSMsgType.TEXT:
-                    await upstream.send_str(await requests.fold(message.data))
-                elif message.type is aiohttp.WSMsgType.BINARY:
-                    await upstream.send_bytes(message.data)
-            await upstream.close(code=socket.close_code or 1000)
-
-        async def to_client() -> None:
-            async for message in upstream:
-                if message.type is aiohttp.WSMsgType.TEXT:
-                    await socket.send_str(message.data)
-                    requests.see(message.data)
-                elif message.type is aiohttp.WSMsgType.BINARY:
-                    await socket.send_bytes(message.data)
-            await socket.close(code=upstream.close_code or 1000)
-
-        both = [asyncio.ensure_future(to_upstream()), asyncio.ensure_future(to_client())]
-        await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
-        for task in both:
-            task.cancel()
-        await asyncio.gather(*both, return_exceptions=True)
-        return socket
+def is_gone(request: web.BaseRequest) -> bool:
+    """Return whether the client has hung up: then the provider is not to blame."""
+    return request.transport is None or request.transport.is_closing()

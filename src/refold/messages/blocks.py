@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from refold.messages.formats import find_format
 from refold.messages.message import Message
@@ -71,20 +71,17 @@ def pair_warnings(messages: Sequence[Message]) -> tuple[str, ...]:
     An open call at the end is waiting for its result. One that is followed by a question of the
     user is dead: it is kept, as its result may still come, but does not keep anything else.
     """
-    return (*_dead_calls(messages), *_orphan_results(messages))
-
-
-def _dead_calls(messages: Sequence[Message]) -> Iterator[str]:
     asked = [m.index for m in messages if m.role == "user" and not m.is_tool_result and m.is_turn]
-    last_asked = asked[-1] if asked else -1
-    for index in sorted(open_calls(messages)):
-        if index < last_asked:
-            yield f"messages[{index}] calls a tool that was never answered, and the talk went on"
-
-
-def _orphan_results(messages: Sequence[Message]) -> Iterator[str]:
+    warnings = [
+        f"messages[{index}] calls a tool that was never answered, and the talk went on"
+        for index in sorted(open_calls(messages))
+        if asked and index < asked[-1]
+    ]
     called: set[str] = set()
     for message in messages:
         called.update(call.id for call in message.calls)
-        for call_id in sorted(answered_by(message) - called):
-            yield f"messages[{message.index}] answers {call_id!r}, which nobody called before it"
+        warnings += [
+            f"messages[{message.index}] answers {call_id!r}, which nobody called before it"
+            for call_id in sorted(answered_by(message) - called)
+        ]
+    return tuple(warnings)

@@ -127,7 +127,7 @@ def _show(fold: Fold, shown: str, handle: str) -> Fold:
         if ends_in(call.spelled, shown):
             spelled = put_handle(call.spelled, shown, handle)
             given = spelled if isinstance(call.given, str) else json.loads(spelled)
-            calls[number] = call.given_as(given)
+            calls[number] = replace(call, given=given)
     return replace(fold, calls=calls)
 
 

@@ -7,7 +7,7 @@ frozen, because many are made for every message, and a frozen one takes twice as
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, Literal
 
@@ -89,22 +89,13 @@ class Call:
     """Where the arguments stand, if they may be written shorter there."""
     spelled: str = field(init=False)
     """The arguments as text, the way a provider counts them."""
+    text: str = field(init=False)
+    """What the call costs: its name and its arguments."""
     _parsed: object = field(init=False, default=None, repr=False)
-    _text: str | None = field(init=False, default=None, repr=False)
 
     def __post_init__(self) -> None:
         self.spelled = self.given if isinstance(self.given, str) else spell(self.given)
-
-    @property
-    def text(self) -> str:
-        """What the call costs: its name and its arguments; one string, however often asked for."""
-        if self._text is None:
-            self._text = f"{self.name} {self.spelled}"
-        return self._text
-
-    def given_as(self, given: object) -> Call:
-        """Return the same call with its arguments written otherwise."""
-        return Call(self.id, self.name, given, self.path)
+        self.text = f"{self.name} {self.spelled}"
 
     @property
     def arguments(self) -> Mapping[str, Any] | None:
@@ -129,8 +120,8 @@ class Message:
     """
 
     role: str
-    own_id: str | None = None
-    """The caller's id; once it was asked for, else the one that is derived."""
+    caller_id: str | None = None
+    """The id that it came with; once it was asked for, else the one that is derived."""
     index: int = 0
     wire: Wire = field(default_factory=dict[str, Any])
     known_digest: str | None = None
@@ -176,7 +167,7 @@ class Message:
         return replace(
             self,
             index=self.index if index is None else index,
-            own_id=self.id if id is None else id,
+            caller_id=self.id if id is None else id,
             wire=self.wire if wire is None else wire,
             known_digest=self.digest,
             stands_for=self.stands_for if stands_for is None else stands_for,
@@ -198,20 +189,14 @@ class Message:
     @property
     def id(self) -> str:
         """The caller's id, or else one made of index and content."""
-        if self.own_id is None:
-            self.own_id = f"m{self.index}-{self.digest[:8]}"
-        return self.own_id
+        if self.caller_id is None:
+            self.caller_id = f"m{self.index}-{self.digest[:8]}"
+        return self.caller_id
 
     @property
     def chars(self) -> int:
         """Length of all replaceable text."""
         return sum(len(part.text) for part in self.parts)
-
-    def texts(self) -> Iterator[str]:
-        """Yield all texts that it costs tokens for."""
-        yield from (part.text for part in self.parts)
-        yield from self.opaque
-        yield from (call.text for call in self.calls)
 
     def is_result(self, part: Part) -> bool:
         """Tell whether *part*, one of its texts, is what a tool returned."""
@@ -240,15 +225,10 @@ class Message:
 
     @property
     def has_envelope(self) -> bool:
-        """Whether provenance can be noted in it."""
-        return has_envelope(self.wire, self.format)
+        """Whether it may get one more key, to note provenance in.
 
-
-def has_envelope(wire: Wire, format: str) -> bool:
-    """Tell whether a message may get one more key.
-
-    It may if its `id` says that it is the caller's own. Providers that have ids of their own, or
-    none, refuse unknown keys; so does whatever has a `type` or is an object.
-    """
-    is_open = "type" not in wire and CLASS_KEY not in wire
-    return "id" in wire and is_open and format in _OPEN_FORMATS
+        It may if its `id` says that it is the caller's own. Providers that have ids of their own,
+        or none, refuse unknown keys; so does whatever has a `type` or is an object.
+        """
+        is_open = "type" not in self.wire and CLASS_KEY not in self.wire
+        return "id" in self.wire and is_open and self.format in _OPEN_FORMATS

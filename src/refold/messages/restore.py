@@ -130,6 +130,10 @@ class Leaves:
         self.missing |= {id_: None for key, id_ in named if key not in self.wires}
         return originals if originals and (partial or len(originals) == len(named)) else None
 
+    def names(self, fold: str) -> list[str]:
+        """Return what identifies the originals behind *fold*, if all are there."""
+        return [_name_of(self.wires[key]) for key, _ in self.of(fold) or ()]
+
     def check(self, more: int) -> None:
         """Raise `TooManyMessagesError` if so many messages *more* are too many."""
         most = _ROOM + _TIMES * self.listed if self.most is None else self.most
@@ -213,9 +217,9 @@ def _find_edited(
             if by_handle:
                 keys[place] += [handle_key(scope, handle) for handle in item.handles]
     kept = leaves.find({key for of_one in keys.values() for key in of_one})
-    found = {place: [kept[key] for key in of_one if key in kept] for place, of_one in keys.items()}
-    folds = {place: of_one[0] for place, of_one in found.items() if of_one}
-    names = {fold: _names_behind(fold, leaves) for fold in dict.fromkeys(folds.values())}
+    first = {place: next(filter(kept.get, of_one), "") for place, of_one in keys.items()}
+    folds = {place: kept[key] for place, key in first.items() if key}
+    names = {fold: leaves.names(fold) for fold in dict.fromkeys(folds.values())}
     there = _names_of(items) if folds else set()
     at: dict[int, str] = {}
     for place in sorted(folds, key=lambda place: (-len(names[folds[place]]), place)):
@@ -228,14 +232,17 @@ def _find_edited(
 
 def _find_unknown(items: Sequence[_Item], scope: str, leaves: Leaves) -> tuple[int, ...]:
     """Return the places of messages that may be stand-ins: all that are no proven copies."""
-    marked = [item for item in items if item.known == NOTHING and item.said.is_marked]
-    shown = [(item.place, set(item.handles)) for item in marked]  # a digest may quote others
+    marked = [
+        (item.place, {handle_key(scope, handle) for handle in item.handles})
+        for item in items
+        if item.known == NOTHING and item.said.is_marked
+    ]
     leaves = replace(leaves, most=None, missing={})  # what a copy stands for does not count
-    keys = {handle_key(scope, h): h for _, its in shown for h in its} if scope else {}
-    folds = leaves.find(keys.keys())
+    folds = leaves.find({key for _, keys in marked for key in keys}) if scope else {}
     there = _names_of(items) if folds else set()
-    copied = {keys[k] for k, fold in folds.items() if _is_copy(_names_behind(fold, leaves), there)}
-    return tuple(sorted({place for place, its in shown if not its or not its <= copied}))
+    copied = {key for key, fold in folds.items() if _is_copy(leaves.names(fold), there)}
+    # A digest may quote others, so all of its handles must be known.
+    return tuple(sorted({place for place, keys in marked if not keys or not keys <= copied}))
 
 
 def _names_of(items: Sequence[_Item]) -> set[str]:
@@ -246,10 +253,6 @@ def _names_of(items: Sequence[_Item]) -> set[str]:
 def _name_of(wire: Wire) -> str:
     """Return what identifies a message: its id, or the digest of one without any."""
     return digest(wire) if (id_ := id_of(wire)) is None else f"id:{id_}"
-
-
-def _names_behind(fold: str, leaves: Leaves) -> list[str]:
-    return [_name_of(leaves.wires[key]) for key, _ in leaves.of(fold) or ()]
 
 
 def _is_copy(names: Sequence[str], there: Set[str]) -> bool:

@@ -198,7 +198,7 @@ class Loader:
             known = ", ".join(sorted(KNOWN_ROLES))
             problem = f"unknown role {message.role!r}; known: {known}"
             raise MessageError(problem, place_of(index, ("role",)))
-        if message.own_id is None and not self._place_of_id:
+        if message.caller_id is None and not self._place_of_id:
             self._unclaimed.append(message)
             return message
         # Derived ids differ among themselves, by their index.

@@ -32,7 +32,7 @@ def read_turn(message: Mapping[str, Any], place: str) -> Message:
     """Read a turn in any provider's chat shape; what is not there is simply not read."""
     turn: dict[str, Any] = message if type(message) is dict else dict(message)
     role = check_role(turn.get("role"), turn, place)
-    reading = Message(role=role, own_id=check_id(turn.get("id"), place))
+    reading = Message(role=role, caller_id=check_id(turn.get("id"), place))
     if "parts" in turn and "content" not in turn:
         raise MessageError('has "parts" but no "content"; is format="gemini" meant?', place)
     result = _read_result(reading.role, turn, place)

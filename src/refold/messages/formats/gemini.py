@@ -106,8 +106,8 @@ def _read_part(
     elif media is not None:
         reading.images += 1
     else:
-        said = {key: value for key, value in part.items() if key not in _SPELLINGS["signature"]}
-        count_unknown(reading, said, reading.opaque)
+        rest = {key: value for key, value in part.items() if key not in _SPELLINGS["signature"]}
+        count_unknown(reading, rest, reading.opaque)
 
 
 def _read_response(reading: Message, response: Mapping[str, Any], result: ToolResult) -> None:

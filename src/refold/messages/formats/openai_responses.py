@@ -55,7 +55,7 @@ _NEVER_ON_ITEMS: Final = ("tool_calls", "function_call", "tool_call_id", "parts"
 """What messages of other shapes have: here, calls and answers are items by themselves."""
 _SPEAKING: Final = frozenset({"content", "call_id", *_NEVER_ON_ITEMS})
 """What has one of these has a role or a type, unlike the head of an old session file."""
-_NEVER_SAID: Final = frozenset({"id", "call_id", "status", "type"})
+_SILENT: Final = frozenset({"id", "call_id", "status", "type"})
 
 
 def _is_item(record: Item) -> bool:
@@ -109,8 +109,8 @@ def _read_item(item: Item, path: Path, place: str) -> Message:
         add_answer(reading, (*path, "reason"), result)
     elif kind in _FIXED:
         reading = Message(role=_FIXED[kind], is_fixed=True)
-        said = {name: value for name, value in item.items() if name not in _NEVER_SAID}
-        count_unknown(reading, said, reading.opaque)
+        rest = {name: value for name, value in item.items() if name not in _SILENT}
+        count_unknown(reading, rest, reading.opaque)
     elif kind == "reasoning":
         reading = Message(role="assistant", binds_next=True)
         reading.thinking += [dump(item[name]) for name in ("summary", "content") if item.get(name)]

@@ -19,7 +19,7 @@ from refold.messages.wire import CLASS_KEY, Path
 
 _MODULE: Final = "pydantic_ai.messages"
 _RETURNS: Final = frozenset({"tool-return", "retry-prompt", "builtin-tool-return"})
-_NEVER_SAID: Final = frozenset(
+_SILENT: Final = frozenset(
     "timestamp tool_call_id id provider_name provider_details signature part_kind".split()
 )
 
@@ -71,8 +71,8 @@ def _read_part(reading: Message, part: Mapping[str, Any], path: Path, place: str
         for number, item in enumerate(content):
             _read_prompt(reading, item, (*here, number), place)
     else:
-        said = {name: value for name, value in part.items() if name not in _NEVER_SAID}
-        count_unknown(reading, said, reading.opaque)
+        rest = {name: value for name, value in part.items() if name not in _SILENT}
+        count_unknown(reading, rest, reading.opaque)
 
 
 def _read_prompt(reading: Message, item: object, path: Path, place: str) -> None:

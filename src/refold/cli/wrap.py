@@ -18,7 +18,8 @@ Examples:
 \b
 The proxy is refold serve on a free port, for as long as the program runs. The
 program finds it by ANTHROPIC_BASE_URL, OPENAI_BASE_URL and
-GOOGLE_GEMINI_BASE_URL; where these are set, that is where the proxy sends
+GOOGLE_GEMINI_BASE_URL, and an agent that refold knows by what that one reads
+(refold install --list); where these are set, that is where the proxy sends
 requests on to. Every option can also be set in the environment:
 REFOLD_PROFILE, REFOLD_TOKEN_BUDGET, REFOLD_EXCLUDE_TOOLS, REFOLD_TOOL_LIMITS,
 REFOLD_TTL, REFOLD_STORE, REFOLD_RETRIEVE, REFOLD_FOLD_MS, REFOLD_CONFIG,

@@ -19,13 +19,7 @@ from refold.notation.marks import legend
 from refold.report.text import draw_message
 from refold.scan.tokens.estimate import estimate_tokens
 from refold.server.agents import fill
-from refold.server.originals import (
-    COMPACTED,
-    VIEW,
-    add_counts,
-    counts_beside,
-    open_originals,
-)
+from refold.server.originals import COMPACTED, VIEW, count_failure, open_originals
 
 MOST_TOKENS: Final = 1_000
 """The most that is put back: a compaction was to make room."""
@@ -50,7 +44,7 @@ def run_compaction_hook(source: BinaryIO, *, store: str | Path) -> str:
         path = Path(event["transcript_path"])
         text = put_back(read_past(path), path, str(event["session_id"]), store)
     except Exception as error:  # noqa: BLE001 - a failing hook must not stop the agent
-        add_counts(counts_beside(store), {"failures": 1, f"failures:{type(error).__name__}": 1})
+        count_failure(store, error)
         return ""
     answer = {"hookEventName": _EVENT, "additionalContext": text}
     return json.dumps({"hookSpecificOutput": answer}) if text else ""
@@ -95,9 +89,9 @@ def put_back(records: Sequence[Any], path: Path, session: str, store: str | Path
             result = compress(
                 records[:end], token_budget=budget, store=originals, conversation=name
             )
-            shown = "\n".join(map(_spell, load(result.messages))).strip()
-            if estimate_tokens(shown) <= room:
-                text = f"{_HEAD}\n\n{shown}\n\n{tail}"
+            view = "\n".join(map(_spell, load(result.messages))).strip()
+            if estimate_tokens(view) <= room:
+                text = f"{_HEAD}\n\n{view}\n\n{tail}"
                 originals.put({VIEW + name: result.messages, COMPACTED + name: text})
                 return text
     return tail

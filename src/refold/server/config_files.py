@@ -118,7 +118,9 @@ def _read_json(text: str) -> dict[str, Any]:
     try:
         document = json.loads(text) if text.strip() else {}
     except (ValueError, RecursionError) as error:
-        raise ConfigError(f"it is not JSON: {error}") from error
+        raise ConfigError(
+            f"it is not JSON, or has comments, which would be lost: {error}"
+        ) from error
     if not isinstance(document, dict):
         raise ConfigError("it is not a JSON object")
     return document

@@ -66,7 +66,9 @@ def run_hook(source: BinaryIO, *, store: str | Path, profile: str, max_tokens: o
             return ""
         return _answer(event, store, profile, max_tokens)
     except Exception as error:  # noqa: BLE001 - a failing hook must not stop the agent
-        _count(store, {"failures": 1, f"failures:{type(error).__name__}": 1})
+        from refold.server.originals import count_failure
+
+        count_failure(store, error)
         return ""
 
 
@@ -106,7 +108,7 @@ def _is_long(event: Any) -> bool:
 
 
 def _answer(event: Any, address: str | Path, profile: str, max_tokens: object) -> str:
-    from refold.server.originals import open_originals
+    from refold.server.originals import add_counts, counts_beside, open_originals
     from refold.tools.text_store import TextStore, shorten_result
 
     counts = Counter(results=1)
@@ -128,17 +130,11 @@ def _answer(event: Any, address: str | Path, profile: str, max_tokens: object) -
             return short.text
 
         changed = map_texts(tool, output, shorten)
-    _count(address, counts)
+    add_counts(counts_beside(address), counts)
     if changed is output:
         return ""
     answer = {"hookEventName": _EVENT, "updatedToolOutput": changed}
     return json.dumps({"hookSpecificOutput": answer})
-
-
-def _count(store: str | Path, amounts: Mapping[str, int]) -> None:
-    from refold.server.originals import add_counts, counts_beside
-
-    add_counts(counts_beside(store), amounts)
 
 
 def _is_retrieval(tool: str) -> bool:

@@ -60,6 +60,11 @@ def add_counts(path: Path, amounts: Mapping[str, int]) -> None:
             connection.executemany(_ADD, sorted(amounts.items()))
 
 
+def count_failure(store: str | os.PathLike[str], error: Exception) -> None:
+    """Count that a hook failed, by the kind of *error*; `refold doctor` shows it."""
+    add_counts(counts_beside(store), {"failures": 1, f"failures:{type(error).__name__}": 1})
+
+
 def read_counts(path: Path) -> dict[str, int]:
     """Return all counts by name; none if there is no file, or it cannot be read."""
     if not path.exists():

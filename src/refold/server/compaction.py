@@ -7,6 +7,7 @@ plan, the last changes; and how to ask for the rest. It fails open, as the other
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -18,7 +19,7 @@ from refold.messages.message import Message
 from refold.notation.marks import legend
 from refold.report.text import draw_message
 from refold.scan.tokens.estimate import estimate_tokens
-from refold.server.agents import fill
+from refold.server.agents import refold_command
 from refold.server.originals import COMPACTED, VIEW, count_failure, open_originals
 
 MOST_TOKENS: Final = 1_000
@@ -81,7 +82,7 @@ def put_back(records: Sequence[Any], path: Path, session: str, store: str | Path
     name = f"{session}-{end}"
     tail = (
         f"More: the tool refold_retrieve, with conversation {name!r} and a query in plain words or "
-        f"a handle; or `{fill('{refold}', '')} retrieve {path} --query 'WORDS'`."
+        f"a handle; or `{shlex.join(refold_command('retrieve', str(path), '--query', 'WORDS'))}`."
     )
     room = MOST_TOKENS - estimate_tokens(f"{_HEAD}\n\n\n\n{tail}")
     with open_originals(store) as originals:

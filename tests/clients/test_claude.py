@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import subprocess
 from pathlib import Path
+from subprocess import PIPE
 from urllib.parse import urlsplit
 
 import pytest
@@ -116,6 +118,30 @@ def test_wrap_says_what_was_saved(agent: Agent) -> None:
     said = f"refold: {len(agent.upstream.requests)} requests"
     assert said in ran.stderr
     assert "for input (−" in ran.stderr
+
+
+def test_after_a_compaction_the_past_is_put_back(agent: Agent) -> None:
+    agent.write_logs(60)
+    agent.refold("install", "claude", "--hook")
+    options = ["--input-format", "stream-json", "--output-format", "stream-json", "--verbose"]
+    command = [str(find_claude()), "-p", *options, "--allowedTools", "Bash"]
+    task, wish = "What went wrong? Never touch the schema.", "Look again, please."
+    with subprocess.Popen(
+        command, env=agent.env, cwd=agent.work, stdin=PIPE, stdout=PIPE, text=True
+    ) as running:
+        assert running.stdin is not None
+        assert running.stdout is not None
+        for text in (task, wish, "/compact", "Go on."):
+            turn = {"type": "user", "message": {"role": "user", "content": text}}
+            print(json.dumps(turn), file=running.stdin, flush=True)
+            next(line for line in running.stdout if json.loads(line)["type"] == "result")
+        running.stdin.close()
+    last = json.dumps(agent.upstream.requests[-1]["messages"])
+    assert "refold kept all that was said before" in last
+    put_back = last.partition("refold kept all")[2]
+    assert task in put_back
+    assert wish in put_back
+    assert "failures" not in agent.counts
 
 
 def test_uninstall_leaves_nothing_behind(agent: Agent) -> None:

@@ -17,7 +17,6 @@ from refold.api import compress
 from refold.messages.formats import load
 from refold.messages.message import Message
 from refold.notation.marks import legend
-from refold.report.text import draw_message
 from refold.scan.tokens.estimate import estimate_tokens
 from refold.server.agents import refold_command
 from refold.server.originals import COMPACTED, VIEW, count_failure, open_originals
@@ -90,7 +89,7 @@ def put_back(records: Sequence[Any], path: Path, session: str, store: str | Path
             result = compress(
                 records[:end], token_budget=budget, store=originals, conversation=name
             )
-            view = "\n".join(map(_spell, load(result.messages))).strip()
+            view = "\n".join(filter(None, map(_spell, load(result.messages))))
             if estimate_tokens(view) <= room:
                 text = f"{_HEAD}\n\n{view}\n\n{tail}"
                 originals.put({VIEW + name: result.messages, COMPACTED + name: text})
@@ -103,8 +102,8 @@ def _says_something(message: Message) -> bool:
 
 
 def _spell(message: Message) -> str:
-    if not message.is_turn:
-        return ""
-    texts = "\n".join(draw_message(message))
+    """Return what a message says and calls, under who says it; empty if that is nothing."""
+    texts = [part.text.strip() for part in message.parts if part.text.strip()]
+    texts += (f"calls {call.name} {call.spelled}" for call in message.calls)
     role = "tool" if message.is_tool_result else message.role
-    return f"{role}: {texts}" if texts.strip() else ""
+    return f"{role}: " + "\n".join(texts) if texts and message.is_turn else ""

@@ -51,7 +51,8 @@ class RemoteStore(OpenStore):
     """A store on a server.
 
     What a subclass must do is below, from `_open` on. That runs in one event loop of the store's
-    own, in a thread of its own, so connections are never used from two loops.
+    own, in a thread of its own, so connections are never used from two loops. The last thing that
+    its `__init__` does is to call this one, which opens it.
     """
 
     def __init__(

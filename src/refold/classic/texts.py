@@ -152,7 +152,7 @@ class Reader:
 
     def forget_counts(self) -> None:
         """Drop what depends on the counts of tokens, because the counter has learned."""
-        self._tags.clear()
+        self._tags, self._known_tags = {}, {}
 
 
 def tag_handle_of(sources: Sequence[Message], spelling: Spelling) -> str:

@@ -68,10 +68,6 @@ class Vault:
         """Put the secrets back; a placeholder that is not ours stays."""
         return _PLACEHOLDER.sub(lambda m: self._secrets.get(int(m[1]), m[0]), answer)
 
-    def is_mangled(self, answer: str) -> bool:
-        """Return whether *answer*, after `reveal`, still has something left of our placeholders."""
-        return any(int(n) in self._secrets for n in _NUMBERED.findall(answer))
-
     def _repeated(self, text: str, spans: list[Span]) -> Iterator[Span]:
         """Find known secrets between *spans*, by their first characters: one look a place."""
         if not self._lengths:
@@ -121,30 +117,9 @@ class Vault:
 
 def hide_secrets(text: str, find: SecretFinder = find_secrets) -> str:
     """Redact a text for good: for text about it, and for models that only classify it."""
-    return hide_in_pieces([text], find)[0]
-
-
-def hide_in_pieces(pieces: Sequence[str], find: SecretFinder = find_secrets) -> list[str]:
-    """Redact the lines or sentences of a text, including secrets that span several."""
-    text = "\n".join(pieces)
-    spans = merged(text, find(text))
-    if not spans:
-        return list(pieces)
-    hidden: list[str] = []
-    start = 0
-    waiting = iter([*spans, (len(text) + 1, len(text) + 1)])
-    a, b = next(waiting)
-    for piece in pieces:
-        end = start + len(piece)
-        parts: list[str] = []
-        done = start
-        while a < end:
-            parts += text[done : max(a, done)], "<secret>"
-            done = min(b, end)
-            if b > end:
-                break  # goes on in the next piece
-            a, b = next(waiting)
-        parts.append(text[done:end])
-        hidden.append("".join(parts))
-        start = end + 1
-    return hidden
+    pieces: list[str] = []
+    done = 0
+    for start, end in merged(text, find(text)):
+        pieces += text[done:start], "<secret>"
+        done = end
+    return "".join([*pieces, text[done:]])

@@ -16,9 +16,8 @@ from refold.events import Listener
 from refold.figures import measure, trace_of
 from refold.lazy import Lazy
 from refold.llm import summarizers
-from refold.llm.ask import Asker, Flow, Tally, run
-from refold.messages.folds import Fold, Plan
-from refold.messages.formats import Loader
+from refold.llm.ask import Asker, Flow, Tally
+from refold.messages.folds import Plan
 from refold.messages.growing import GrowingLoader
 from refold.messages.handles import Sizes, behind_of, grow, shown_in
 from refold.messages.manifest import Behind, Get, Trail, find_clash, folds_in, read_said
@@ -147,10 +146,6 @@ class Engine(Planner):
             model=job.tally.report() if self.asker.is_enabled else None,
         )
 
-    def settle(self, make: Callable[[], T], text_cache: TextCache, tally: Tally) -> T:
-        """Make a plan, asking models what it needs to know."""
-        return run(ask_until_known(make, text_cache), self.asker, tally)
-
     def new_text_cache(self, *, before: TextCache | None = None) -> TextCache:
         """Return a cache of what is known of texts: nothing, or what was known *before*."""
         tokens = None if before is None else before.tokens
@@ -241,11 +236,6 @@ class Engine(Planner):
                 break
             sealed = self.seal(sealed, sizes=sizes)
         raise StoreError("the store has other originals under every key that was tried")
-
-    def read_back(self, fold: Fold, wire: Mapping[str, Any], index: int) -> Message:
-        """Read the message that *fold* has become, so that it can be folded again."""
-        loaded = Loader(fold.sources[0].format).load(clone_message(wire), index)
-        return loaded.changed(stands_for=behind_of(fold.sources))
 
     def save(self, rendering: Rendering) -> None:
         """Put the originals into the store, if there is one."""

@@ -83,12 +83,14 @@ class Planner:
         total = sum(map(tokens.message, messages)) if is_counted else 0
         if threshold is not None and total < threshold:
             kept = tuple(kept_fold(message, "below_threshold") for message in messages)
-            limit = f"compression_threshold={threshold}"
-            return kept, None if budget is None else BudgetReport(
+            if budget is None:
+                return kept, None
+            limit = f"compression_threshold={threshold}" if total > budget else ""
+            return kept, BudgetReport(
                 token_budget=budget,
                 token_count=total,
                 recency_window=len(messages),
-                stopped_by=limit if total > budget else "",
+                stopped_by=limit,
             )
         if budget is None:
             return self._arrange(_shorten(messages, options, text_cache)), None

@@ -141,11 +141,15 @@ def test_settings_are_read_again_at_a_signal(upstream: ScriptedUpstream, tmp_pat
         assert process.stderr is not None
         for text, said in (
             ("exclude_tools = 7", "settings stay as they were"),
-            ('exclude_tools = "read_log"\nport = 2', "settings were read again"),
+            (
+                'exclude_tools = "read_log"\nprofile = "lossless"\nport = 2',
+                "settings were read again",
+            ),
         ):
             config.write_text(text)
             process.send_signal(signal.SIGHUP)
             assert said in process.stderr.readline()
+        assert httpx2.get(f"{url}/stats").json()["settings"]["profile"] == "lossless"
         agent.grow()
         agent.ask()
     assert result_of(upstream).startswith("[reformatted #"), "what was sent stays"

@@ -1,8 +1,8 @@
 """The proxy behind `refold serve`: folds what clients send, and passes everything else through.
 
-    client ──► proxy ──► client_request ──► upstream ──► provider ──► answering ──► client
-                               │ ▲
-                             workers: folding, by the ledger of what was sent
+    client ──► entrance, proxy ──► client_request ──► upstream ──► provider ──► answering ──► client
+                                     │ ▲
+                                   workers: folding a conversation, by the ledger of what was sent
 
 The event loop only moves bytes. Bodies are parsed and folded in worker processes, with a deadline.
 If that fails, what is new goes out as it came, and the rest as it was sent before.

@@ -6,9 +6,8 @@ import asyncio
 import logging
 import time
 from collections.abc import AsyncIterator, Coroutine, Sequence
-from copy import copy
 from dataclasses import dataclass, replace
-from typing import Any, Final, Self
+from typing import Any, Final
 
 import aiohttp
 from aiohttp import web
@@ -73,12 +72,6 @@ class ClientRequest:
         self._client_session = session_of(request.headers)
         self._worker_key = self._tenant + self._client_session
         self._folded = Folded()
-
-    def again(self) -> Self:
-        """Return another request of the same client to the same endpoint."""
-        other = copy(self)
-        other._folded = Folded()
-        return other
 
     async def serve(self) -> web.StreamResponse:
         """Fold the request, send it, and relay the answer."""

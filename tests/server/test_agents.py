@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from refold import ConfigError, StoreError
 from refold.server.agents import PARTS, Agent, Part, Places, find_file, find_places, known_agents
 from refold.server.doctor import examine
-from refold.server.install import Done, install_service, uninstall
+from refold.server.install import Done, install_service, start_command, uninstall
 from refold.server.install import install as install_row
 from tests.cli.conftest import Refold
 
@@ -130,15 +130,14 @@ def test_what_is_known_of_the_agents_is_on_its_page() -> None:
 @pytest.mark.parametrize("platform", ["linux", "darwin"])
 def test_a_service_is_written_and_taken_away(tmp_path: Path, platform: str) -> None:
     places = find_places(platform, {"HOME": str(tmp_path)})
-    (one,), start = install_service(places, port=9000)
+    one = install_service(places, port=9000)
     text = one.path.read_text()
     assert "serve" in text
     assert "9000" in text
-    assert ("systemctl" if platform == "linux" else "launchctl") in start
+    assert ("systemctl" if platform == "linux" else "launchctl") in start_command(one.path)
     if platform == "darwin":
         assert plistlib.loads(text.encode())["ProgramArguments"][-2:] == ["--port", "9000"]
-    (again,), _ = install_service(places, port=9001)
-    assert "9001" in again.path.read_text()
+    assert "9001" in install_service(places, port=9001).path.read_text()
     found = {check.what: check for check in examine(places)}
     assert "it does not answer; start it with" in found["service"].detail
     assert [done.what for done in uninstall(["service"], places)] == ["removed"]

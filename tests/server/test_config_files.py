@@ -88,6 +88,7 @@ def test_toml_keeps_every_character(text: str) -> None:
     ("text", "entry", "is_toml", "problem"),
     [
         ("{", VALUE, False, "not JSON"),
+        ("// mine\n{}", VALUE, False, "comments, which would be lost"),
         ("[]", VALUE, False, "not a JSON object"),
         ('{"servers": []}', VALUE, False, "no object"),
         ('{"hooks": {"PostToolUse": {}}}', ITEM, False, "no list"),

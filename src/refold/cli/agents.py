@@ -64,7 +64,7 @@ def install_command(
 ) -> None:
     """Set up a coding agent to use refold; can be undone."""
     from refold.server.agents import find_places
-    from refold.server.install import install, install_service
+    from refold.server.install import install, install_service, start_command
 
     if is_list:
         click.echo("\n".join(_draw_agents()))
@@ -72,10 +72,9 @@ def install_command(
     places = find_places(sys.platform, os.environ, Path.cwd() if project else None)
     if service:
         _need("aiohttp", "--service needs aiohttp: pip install 'refold[serve]'")
-        done, start = install_service(places, port=port)
-        for one in done:
-            click.echo(f"{one.what} {one.path}")
-        click.echo(f"start it: {start}")
+        written = install_service(places, port=port)
+        click.echo(f"{written.what} {written.path}")
+        click.echo(f"start it: {start_command(written.path)}")
         if agent is None:
             return
     if agent is None:

@@ -18,7 +18,7 @@ from dataclasses import asdict, dataclass, replace
 from hashlib import sha256
 from itertools import takewhile
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from refold.errors import ConfigError, StoreError
 from refold.private_files import OWNER_ONLY, replacing
@@ -59,8 +59,7 @@ class Installed:
     """The project that it belongs to; `None` if it is the user's."""
 
 
-@dataclass(frozen=True, slots=True)
-class Done:
+class Done(NamedTuple):
     """What became of one file."""
 
     path: Path
@@ -117,14 +116,14 @@ def install(
     return _write_all(new, known, places), all_parts
 
 
-def install_service(places: Places, *, port: int) -> tuple[list[Done], str]:
-    """Write a service that keeps the proxy running; return the command that starts it.
+def install_service(places: Places, *, port: int) -> Done:
+    """Write a service that keeps the proxy running; see `start_command`.
 
     Raises:
         ConfigError: this system has no such services, or there is another one in its place.
         StoreError: the file cannot be written.
     """
-    path, data, start = _service(places, port)
+    path, data = _service(places, port)
     known = read_record(places.record)
     ours = next((one for one in known if one.agent == SERVICE and one.path == path), None)
     with _naming(path):
@@ -141,7 +140,7 @@ def install_service(places: Places, *, port: int) -> tuple[list[Done], str]:
         before=None,
         project=None,
     )
-    return _write_all([(made, data)], known, places), start
+    return _write_all([(made, data)], known, places)[0]
 
 
 def uninstall(names: Collection[str], places: Places) -> list[Done]:
@@ -182,29 +181,21 @@ def stop_command(path: Path) -> str:
     return f"systemctl --user disable --now {path.stem}"
 
 
-def _service(places: Places, port: int) -> tuple[Path, bytes, str]:
-    """Return where the file of the service is, what is in it, and the command that starts it."""
+def _service(places: Places, port: int) -> tuple[Path, bytes]:
+    """Return where the file of the service is, and what is in it."""
     command = refold_command("serve", "--port", str(port))
     if places.platform == "darwin":
         path = places.home / "Library" / "LaunchAgents" / "refold.plist"
-        data = plistlib.dumps(
-            {
-                "Label": path.stem,
-                "ProgramArguments": command,
-                "RunAtLoad": True,
-                "KeepAlive": {"SuccessfulExit": False},
-            }
-        )
-    elif places.platform.startswith("linux"):
+        agent = {"Label": path.stem, "ProgramArguments": command, "RunAtLoad": True}
+        return path, plistlib.dumps({**agent, "KeepAlive": {"SuccessfulExit": False}})
+    if places.platform.startswith("linux"):
         folder = places.env.get("XDG_CONFIG_HOME") or places.home / ".config"
         path = Path(folder) / "systemd" / "user" / "refold.service"
         # Quoted for systemd, to which % and $ mean something even then.
         words = [json.dumps(word, ensure_ascii=False) for word in command]
         line = " ".join(words).replace("%", "%%").replace("$", "$$")
-        data = _UNIT.format(command=line).encode()
-    else:
-        raise ConfigError(f"no service can be written on {places.platform}: run refold serve")
-    return path, data, start_command(path)
+        return path, _UNIT.format(command=line).encode()
+    raise ConfigError(f"no service can be written on {places.platform}: run refold serve")
 
 
 def _undo(one: Installed) -> str:

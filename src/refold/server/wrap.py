@@ -10,10 +10,9 @@ import tempfile
 import urllib.request
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType, MappingProxyType
-from typing import IO, Any, Final, Self
+from typing import IO, Any, Final, NamedTuple, Self
 
 from refold.errors import ConfigError
 from refold.server.agents import fill, known_agents
@@ -34,8 +33,7 @@ _PASSED_ON: Final = tuple(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Wrapped:
+class Wrapped(NamedTuple):
     """The exit code of a program, and the totals of its proxy, if available."""
 
     code: int

@@ -183,6 +183,22 @@ def test_what_is_asked_comes_before_turns_in_their_place() -> None:
     assert sentences[4] in shown(fold(messages, 0.27))
 
 
+def test_what_the_agent_says_and_calls_may_be_items_of_their_own() -> None:
+    sentences = [
+        f"The clerk entered the crate {n * 37 % 61} under K-{1000 + n} at {n * 7919 % 9973} crowns."
+        for n in range(12)
+    ]
+    messages: Conversation = [
+        {"role": "user", "content": "Read the report."},
+        *call(1, "read_report", {"page": 1}, "\n\n".join(sentences)),
+        {"role": "assistant", "content": "Now the number of K-1004. First the time."},
+        *call(2, "current_time", {}, "10:42"),
+    ]
+    for share in (0.3, 0.5):
+        assert sentences[4] in shown(fold(messages, share))
+    assert "10:42" in shown(fold(messages, 0.16)), "no mark stands for less than it takes"
+
+
 def test_the_body_of_a_function_comes_with_the_docstring_that_names_it() -> None:
     functions = [
         f'def fee_{n}(days):\n    """Fee of the {color} barrel."""\n'

@@ -47,14 +47,11 @@ class Question:
 
 def ask(texts: Sequence[Text], pieces: Sequence[Piece], index: Index) -> Question:
     """Return the pieces that answer the question at the end of the conversation."""
-    users = [text.message for text in texts if text.voice is Voice.USER]
-    spoken = [t.message for t in texts if t.voice in (Voice.ASSISTANT, Voice.CALL)]
-    if not users:
-        return Question((), is_direct=False)
-    last_user, last_said = users[-1], spoken[-1] if spoken else -1
-    is_direct = last_user > last_said
-    weights = _weigh(texts, index, last_user, last_said, is_direct=is_direct)
-    asking = [_asks(texts[p.text], last_user, last_said) for p in pieces]
+    last_user = max((text.message for text in texts if text.voice is Voice.USER), default=-1)
+    by_agent = _find_last_words(texts)
+    is_direct = last_user > max(by_agent, default=-1)
+    weights = _weigh(texts, index, last_user, frozenset() if is_direct else by_agent)
+    asking = [_asks(texts[p.text], last_user, by_agent) for p in pieces]
     evident = [
         (texts[p.text].voice in (Voice.TOOL, Voice.CALL) or p.grade is Grade.NOISE) and not asks
         for p, asks in zip(pieces, asking, strict=True)
@@ -80,11 +77,28 @@ def ask(texts: Sequence[Text], pieces: Sequence[Piece], index: Index) -> Questio
     return Question(tuple(n for n in ranked if scores[n] >= least), is_direct)
 
 
-def _asks(text: Text, last_user: int, last_said: int) -> bool:
+def _find_last_words(texts: Sequence[Text]) -> frozenset[int]:
+    """Return what the agent said last and called since: some formats have a message for each."""
+    messages: list[int] = []
+    has_words = False
+    for text in reversed(texts):
+        is_agent = text.voice in (Voice.ASSISTANT, Voice.CALL)
+        is_earlier = bool(messages) and text.message != messages[-1]
+        if messages and not is_agent:
+            break
+        if is_earlier and (has_words or text.message < messages[-1] - 1):
+            break
+        if is_agent:
+            messages.append(text.message)
+            has_words = has_words or text.voice is Voice.ASSISTANT
+    return frozenset(messages)
+
+
+def _asks(text: Text, last_user: int, by_agent: frozenset[int]) -> bool:
     """Tell whether *text* is the question, or what the agent said last."""
     if text.voice is Voice.USER:
         return text.message == last_user
-    return text.message == last_said and text.voice is not Voice.TOOL
+    return text.message in by_agent and text.voice is not Voice.TOOL
 
 
 def _rarity(
@@ -127,20 +141,20 @@ def _score(
 
 
 def _weigh(
-    texts: Sequence[Text], index: Index, last_user: int, last_said: int, *, is_direct: bool
+    texts: Sequence[Text], index: Index, last_user: int, by_agent: frozenset[int]
 ) -> dict[int, float]:
-    """Return how much each item of the question counts."""
+    """Return how much each item of the question counts: of the user's words and the agent's."""
     forms: defaultdict[str, list[int]] = defaultdict(list)
     for item, row in index.row.items():
         forms[item.strip(_SIGNS).lower()].append(row)
     weights: dict[int, float] = {}
+    question = {last_user, *by_agent}
     for text in texts:
-        is_question = text.message == last_user or (text.message == last_said and not is_direct)
-        if text.voice is Voice.TOOL or not is_question:
+        if text.voice is Voice.TOOL or text.message not in question:
             continue
         words = {item.strip(_SIGNS).lower() for item in find_items(text.text)}
         weight = min(1.0, _WORDS / (len(words) + 1))
-        if not is_direct and text.message != last_said:
+        if by_agent and text.message not in by_agent:
             weight /= 2
         for word in words:
             for form in (word, word[:-1] if word.endswith("s") else f"{word}s"):

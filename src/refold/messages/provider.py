@@ -33,6 +33,8 @@ _ASSISTANT: Final = "assistant"
 _USER: Final = "user"
 _SIDES: Final = (_USER, _ASSISTANT, "tool")
 """Whose messages count where the user has to speak first: no instructions."""
+_SHORT_RESULT: Final = 40
+"""Characters of a result for which a mark alone would cost about as much and say nothing."""
 
 
 def alternate(plan: Plan) -> Plan:
@@ -142,7 +144,9 @@ def _split(
 
 
 def _line(source: Message, row: tuple[Outcome, ...], words: str = "") -> Fold:
-    """Fold *source* into a line with its handle and these *words*."""
+    """Fold *source* into a line with its handle and these *words*; a short result is shown."""
+    if not words and source.is_tool_result and source.chars <= _SHORT_RESULT:
+        words = "\n".join(part.text for part in source.parts)
     if source.is_stand_in and not source.is_tool_result:  # it is such a line already
         return kept_fold(source, "already_compressed")
     text = digest(words, 1, handle_of((source,)))

@@ -11,12 +11,9 @@ from hypothesis import strategies as st
 from openai.types.chat import ChatCompletionMessage
 
 from refold import ContextWindowManager, FitResult, MessageError
+from tests.conversation.test_finder import change, grow, history, make_anew, replace, shorten
 
 SAID = ChatCompletionMessage(role="assistant", content="The ferry leaves at nine.")
-
-
-def history(turns: int) -> list[Any]:
-    return [{"role": ("user", "assistant")[n % 2], "content": f"Turn {n}."} for n in range(turns)]
 
 
 @pytest.mark.parametrize("place", [0, 2, 5, 6])
@@ -54,28 +51,8 @@ def answer(number: int) -> dict[str, Any]:
     return {"role": "user", "content": [block]}
 
 
-def change(told: list[Any]) -> None:
-    told[1]["content"] = "Something else was said."
-
-
-def replace(told: list[Any]) -> None:
-    told[2] = {**told[2], "content": "Something else was asked."}
-
-
-def shorten(told: list[Any]) -> None:
-    del told[-3:]
-
-
-def make_anew(told: list[Any]) -> None:
-    told[:] = [dict(message) for message in told]
-
-
 def use_tools(told: list[Any]) -> None:
     told += [use(1), answer(1), use(2), answer(2)]
-
-
-def grow(told: list[Any]) -> None:
-    told += history(3)
 
 
 CHANGES = (change, replace, shorten, make_anew, use_tools, grow)

@@ -68,7 +68,7 @@ _USERS: Final[Mapping[str, tuple[StrategyName, ...]]] = {
     "max_messages": ("sliding_window",),
     "token_budget": ("fold",),
 }
-"""Which strategies make use of what; the others act on the list, when the window is full."""
+"""Which strategies make use of it; with others, it is refused."""
 
 
 class ContextWindowManager:

@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
+from anthropic.types import TextBlock
 from hypothesis import given
 from hypothesis import strategies as st
 from openai.types.chat import ChatCompletionMessage
@@ -164,6 +165,18 @@ def test_a_change_in_a_block_is_noticed_and_so_is_one_in_an_object_that_is_being
     blocks["content"][0]["text"] = "Wait."  # type: ignore[index]
     assert beginnings.of(told) == name_beginnings(told)
     spoken.content = "I wait."
+    assert beginnings.of(told) == name_beginnings(told)
+    told += history(50)
+    beginnings.of(told)
+    spoken.content = "I waited."
+    assert beginnings.of(told) == name_beginnings(told)
+
+
+def test_blocks_that_are_objects_are_read_again_while_they_may_be_filled() -> None:
+    block = TextBlock(type="text", text="I ")
+    beginnings, told = Beginnings(), [*history(4), {"role": "assistant", "content": [block]}]
+    beginnings.of(told)
+    block.text = "I wait."
     assert beginnings.of(told) == name_beginnings(told)
 
 

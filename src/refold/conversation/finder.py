@@ -40,7 +40,7 @@ from refold.messages.wire import digest
 T = TypeVar("T")
 
 _STREAMED: Final = 32
-"""An object among so many messages at the end of a list may have changed in place."""
+"""So many messages at the end of a list are read again if there are objects in them."""
 _LEVELS: Final = 8
 """Of lists and dicts in a message whose changes are seen; content has fewer."""
 _SIZE: Final = 16
@@ -140,25 +140,34 @@ class Beginnings:
     def of(self, messages: Sequence[Any]) -> list[bytes]:
         """Do what `name_beginnings` does."""
         known, names = self._last
-        same = _count_same(known, messages)
-        fresh = messages[same:]
-        names = name_beginnings(fresh, names[:same])
-        self._last = [*known[:same], *map(_snapshot, fresh)], names
+        states = [*map(_state, messages)]
+        same = _count_same(known, states)
+        # Objects within a message have no snapshot; while a stream fills them, they are at the end.
+        ends, objects = range(max(0, same - _STREAMED), same), Objects()
+        holds = (n for n in ends if objects.read_one(messages[n], n) is not messages[n])
+        same = next(holds, same)
+        names = name_beginnings(messages[same:], names[:same])
+        self._last = [*known[:same], *map(_snapshot, states[same:])], names
         return names.copy()
 
 
-def _count_same(known: Sequence[Any], messages: Sequence[Any]) -> int:
-    """Return how many of *messages* are as they were *known* to be."""
-    size = min(len(known), len(messages))
+def _state(message: Any) -> Any:
+    """Return what of a message can be compared: itself, or the fields of an object."""
+    if type(message) is dict:
+        return message
+    return [type(message), getattr(message, "__dict__", message)]
+
+
+def _count_same(known: Sequence[Any], states: Sequence[Any]) -> int:
+    """Return how many messages are in the *states* that they were *known* to be in."""
+    size = min(len(known), len(states))
     try:
-        if known[:size] != messages[:size]:
-            pairs = enumerate(zip(known, messages, strict=False))
-            size = next((n for n, (old, new) in pairs if old is not new and old != new), size)
+        if known[:size] == states[:size]:
+            return size
+        pairs = enumerate(zip(known, states, strict=False))
+        return next(n for n, (old, new) in pairs if old is not new and old != new)
     except Exception:  # noqa: BLE001 - values in messages may be anybody's
         return 0
-    # Of an object there is no snapshot; it changes while a stream fills it, at the end.
-    ends = range(max(0, size - _STREAMED), size)
-    return next((n for n in ends if type(messages[n]) is not dict), size)
 
 
 def _snapshot(value: Any, levels: int = _LEVELS) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections import OrderedDict, UserDict
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -177,6 +178,16 @@ def test_blocks_that_are_objects_are_read_again_while_they_may_be_filled() -> No
     beginnings, told = Beginnings(), [*history(4), {"role": "assistant", "content": [block]}]
     beginnings.of(told)
     block.text = "I wait."
+    assert beginnings.of(told) == name_beginnings(told)
+
+
+@pytest.mark.parametrize("kind", [OrderedDict, UserDict])
+def test_other_mappings_are_compared_by_what_they_hold(kind: Any) -> None:
+    beginnings, told = Beginnings(), [kind(message) for message in history(50)]
+    beginnings.of(told)
+    told[3] = kind(role="user", content="Something else was asked.")
+    assert beginnings.of(told) == name_beginnings(told)
+    told[4]["content"] = "Something else was said."
     assert beginnings.of(told) == name_beginnings(told)
 
 

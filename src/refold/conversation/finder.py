@@ -140,7 +140,9 @@ class Beginnings:
     def of(self, messages: Sequence[Any]) -> list[bytes]:
         """Do what `name_beginnings` does."""
         known, names = self._last
-        states = [*map(_state, messages)]
+        states = messages
+        if not {*map(type, messages)} <= {dict}:
+            states = [one if type(one) is dict else _state_of(one) for one in messages]
         same = _count_same(known, states)
         # Objects within a message have no snapshot; while a stream fills them, they are at the end.
         ends, objects = range(max(0, same - _STREAMED), same), Objects()
@@ -151,11 +153,11 @@ class Beginnings:
         return names.copy()
 
 
-def _state(message: Any) -> Any:
-    """Return what of a message can be compared: itself, or the fields of an object."""
-    if type(message) is dict:
-        return message
-    return [type(message), getattr(message, "__dict__", message)]
+def _state_of(message: object) -> object:
+    """Return what of a message can be compared with a snapshot: of an object, its fields too."""
+    if isinstance(message, Mapping):
+        return dict(message)
+    return [message, getattr(message, "__dict__", None)]
 
 
 def _count_same(known: Sequence[Any], states: Sequence[Any]) -> int:
@@ -165,7 +167,7 @@ def _count_same(known: Sequence[Any], states: Sequence[Any]) -> int:
         if known[:size] == states[:size]:
             return size
         pairs = enumerate(zip(known, states, strict=False))
-        return next(n for n, (old, new) in pairs if old is not new and old != new)
+        return next((n for n, (old, new) in pairs if old is not new and old != new), size)
     except Exception:  # noqa: BLE001 - values in messages may be anybody's
         return 0
 

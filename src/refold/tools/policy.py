@@ -60,13 +60,13 @@ class Policies:
             raise ConfigError(
                 f"rules must map tool names to policies, got {type(self.rules).__name__}"
             )
-        for name, policy in self.rules.items():
+        object.__setattr__(self, "rules", dict(self.rules))  # the caller's mapping may change
+        for name in self.rules:
             if not isinstance(name, str) or not name:
                 raise ConfigError(f"a rule needs the name of a tool or a glob, got {name!r}")
-            check_choice(f"rules[{name!r}]", policy, _POLICIES)
-        check_choice("default", self.default, _POLICIES)
-        check_choice("errors", self.errors, _POLICIES)
-        object.__setattr__(self, "rules", dict(self.rules))  # the caller's mapping may change
+        named = {f"rules[{name!r}]": policy for name, policy in self.rules.items()}
+        for name, policy in {**named, "default": self.default, "errors": self.errors}.items():
+            check_choice(name, policy, _POLICIES)
 
     def policy_for(self, result: TextRef) -> ToolPolicy:
         """Return what may be done with *result*."""
@@ -83,13 +83,8 @@ class Policies:
         return "never_send" not in policies
 
     def _of_tool(self, tool: str) -> ToolPolicy:
-        exact = self.rules.get(tool)
-        if exact is not None:
-            return exact
-        for name, policy in self.rules.items():
-            if _GLOB.search(name) and fnmatchcase(tool, name):
-                return policy
-        return self.default
+        globs = (name for name in self.rules if _GLOB.search(name) and fnmatchcase(tool, name))
+        return self.rules.get(tool) or self.rules.get(next(globs, ""), self.default)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

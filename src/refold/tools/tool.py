@@ -281,11 +281,11 @@ def _ladder(max_bytes: int) -> Iterator[_Limits]:
     yield from (_Limits(8 * n, 2, 6, n) for n in (5, 3, 2, 1, 0))
 
 
-def _write(data: Any, limits: _Limits, note: str, max_bytes: int) -> str | None:
-    """Write *data* within *limits*, and *note* at its end; nothing if that is too long."""
+def _write(data: Any, limits: _Limits, mark: str, max_bytes: int) -> str | None:
+    """Write *data* within *limits*, with a *mark* at its end; nothing if that is too long."""
     pieces: list[str] = []
     try:
-        for piece in _pieces(data, limits, note=note):
+        for piece in _pieces(data, limits, mark):
             max_bytes -= size(piece)
             if max_bytes < 0:
                 return None
@@ -295,27 +295,30 @@ def _write(data: Any, limits: _Limits, note: str, max_bytes: int) -> str | None:
     return "".join(pieces)
 
 
-def _pieces(value: Any, limits: _Limits, depth: int = 0, note: str = "") -> Iterator[str]:
-    if isinstance(value, list | tuple):
-        is_object = isinstance(value, tuple)
-        most = (limits.keys if is_object else limits.items) if depth < limits.depth else 0
-        left = max(len(value) - most, 0)
-        end = len(value) - (most // 3 if left else 0)
-        marks = [more(left, "key" if is_object else "item")] if left else []
-        mark = _Mark("; ".join([*marks, *([f"[{note}]"] if note else [])]))
-        notes = [(free_key([key for key, _ in value]), mark) if is_object else mark] if mark else []
-        comma = ""
-        yield "{" if is_object else "["
-        for entry in (*value[: end - left], *notes, *value[end:]):
-            yield f"{comma}{_dumps(entry[0])}:" if is_object else comma
-            yield from _pieces(entry[1] if is_object else entry, limits, depth + 1)
-            comma = ","
-        yield "}" if is_object else "]"
+def _pieces(value: Any, limits: _Limits, mark: str = "", depth: int = 0) -> Iterator[str]:
+    ending = f"[{mark}]" if mark else ""
+    if not isinstance(value, list | tuple):
+        text = _clip(value, limits.chars)
+        text = f"{text} {ending}" if ending else text
+        yield str(value) if isinstance(value, _Number) and text == value else _dumps(text)
         return
-    text = _clip(value, limits.chars)
-    if note:
-        text = f"{text} [{note}]"
-    yield str(value) if isinstance(value, _Number) and text == value else _dumps(text)
+    is_object = isinstance(value, tuple)
+    most = (limits.keys if is_object else limits.items) if depth < limits.depth else 0
+    left = max(len(value) - most, 0)
+    rest = more(left, "key" if is_object else "item") if left else ""
+    entries = [*value]
+    if rest or ending:  # what is left out is said in its place, which is before the last third
+        end = len(value) - (most // 3 if left else 0)
+        item = _Mark("; ".join(filter(None, [rest, ending])))
+        entry = (free_key([key for key, _ in value]), item) if is_object else item
+        entries[end - left : end] = [entry]
+    yield "{" if is_object else "["
+    for place, entry in enumerate(entries):
+        yield "," if place else ""
+        if is_object:
+            yield f"{_dumps(entry[0])}:"
+        yield from _pieces(entry[1] if is_object else entry, limits, depth=depth + 1)
+    yield "}" if is_object else "]"
 
 
 def _clip(value: Any, chars: int) -> Any:

@@ -77,8 +77,11 @@ def answer_on_standard_output(words: Sequence[str]) -> int:
 
     Options that are unknown or have no value are passed over.
     """
+    import gc
+
     from refold.private_files import data_file
 
+    gc.disable()  # the process ends with its answer: looking for cycles takes a twentieth of it
     parts = [part for word in words for part in word.split("=", word.startswith("--"))]
     options = dict(pairwise(parts))
     store = options.get("--store") or data_file(sys.platform, os.environ)

@@ -37,7 +37,7 @@ class Phrases:
         if self.words.isdisjoint(view.words):
             return []
         seen = [phrase for word, phrase in self._all if word in view.words]
-        return [phrase for phrase in seen if has_any(view.lower, [phrase])]
+        return [phrase for phrase in seen if has_phrase(view.lower, [phrase])]
 
 
 def _key_word(phrase: str) -> bytes:
@@ -46,7 +46,7 @@ def _key_word(phrase: str) -> bytes:
     return max((word for word in words if word not in _COMMON), key=len).encode()
 
 
-def has_any(lower: str, phrases: Sequence[str]) -> bool:
+def has_phrase(lower: str, phrases: Sequence[str]) -> bool:
     """Tell whether one of *phrases* stands in a text as words of its own, all in lower case."""
     for phrase in phrases:
         at = lower.find(phrase)

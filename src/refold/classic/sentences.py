@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from refold.classic.english import EMPHATIC, INFERRING, has_any
+from refold.classic.english import EMPHATIC, INFERRING, has_phrase
 from refold.classic.texts import View
 from refold.lazy import regex
 from refold.options import Depth
@@ -237,8 +237,8 @@ def read(view: View) -> Sentences:
             score += QUANTITY_POINTS * len(HAN_QUANTITY.findall(sentence))
         if emphatic or inferring:
             lower = sentence.lower()
-            score += EMPHASIS_POINTS * has_any(lower, emphatic)
-            score += INFERENCE_POINTS * has_any(lower, inferring)
+            score += EMPHASIS_POINTS * has_phrase(lower, emphatic)
+            score += INFERENCE_POINTS * has_phrase(lower, inferring)
         if sentence[:2] in _FILLER_HEADS and is_filler(sentence):
             score += FILLER_POINTS
         scores.append(score)

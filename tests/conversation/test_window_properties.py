@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-import pytest
 from anthropic.types import MessageParam
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
@@ -20,6 +19,7 @@ from tests.plan.ladder.promise import tokens_of
 from tests.properties.test_invariants import assert_valid
 
 quick = settings(
+    max_examples=2 * settings().max_examples,  # of all strategies together
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
 )
 LIMITS = (40, 120, 300, 900)
@@ -40,9 +40,8 @@ def cost(messages: Conversation) -> int:
     return tokens_of(messages, counter=words) if messages else 0
 
 
-@pytest.mark.parametrize("strategy", STRATEGIES)
 @quick
-@given(messages=histories(), limit=st.sampled_from(LIMITS))
+@given(strategy=st.sampled_from(STRATEGIES), messages=histories(), limit=st.sampled_from(LIMITS))
 def test_w04_post_conditions(strategy: str, messages: Conversation, limit: int) -> None:
     before = spelled(messages)
     manager = manager_of(strategy, limit)
@@ -60,9 +59,13 @@ def test_w04_post_conditions(strategy: str, messages: Conversation, limit: int) 
         assert spelled(back) == spelled(result.messages)
 
 
-@pytest.mark.parametrize("strategy", STRATEGIES)
 @quick
-@given(messages=histories(), limit=st.sampled_from(LIMITS), high=st.sampled_from((0.5, 0.8)))
+@given(
+    strategy=st.sampled_from(STRATEGIES),
+    messages=histories(),
+    limit=st.sampled_from(LIMITS),
+    high=st.sampled_from((0.5, 0.8)),
+)
 def test_w04_soft_triggers_keep_the_promise(
     strategy: str, messages: Conversation, limit: int, high: float
 ) -> None:
@@ -73,9 +76,13 @@ def test_w04_soft_triggers_keep_the_promise(
     assert spelled(manager.fit(messages).messages) == spelled(result.messages)
 
 
-@pytest.mark.parametrize("strategy", STRATEGIES)
 @quick
-@given(messages=histories(), cut=st.integers(1, 8), limit=st.sampled_from(LIMITS))
+@given(
+    strategy=st.sampled_from(STRATEGIES),
+    messages=histories(),
+    cut=st.integers(1, 8),
+    limit=st.sampled_from(LIMITS),
+)
 def test_w04_a_growing_history_keeps_the_promise(
     strategy: str, messages: Conversation, cut: int, limit: int
 ) -> None:
@@ -86,18 +93,16 @@ def test_w04_a_growing_history_keeps_the_promise(
     assert list(violations(messages, result, cost)) == []
 
 
-@pytest.mark.parametrize("strategy", STRATEGIES)
 @quick
-@given(messages=histories(), limit=st.sampled_from(LIMITS))
+@given(strategy=st.sampled_from(STRATEGIES), messages=histories(), limit=st.sampled_from(LIMITS))
 def test_w04_async_gives_the_same(strategy: str, messages: Conversation, limit: int) -> None:
     result = manager_of(strategy, limit).fit(messages)
     twin = asyncio.run(manager_of(strategy, limit).afit(messages))
     assert spelled(twin.messages) == spelled(result.messages)
 
 
-@pytest.mark.parametrize("strategy", STRATEGIES)
 @quick
-@given(messages=openai_chat(), limit=st.sampled_from(LIMITS))
+@given(strategy=st.sampled_from(STRATEGIES), messages=openai_chat(), limit=st.sampled_from(LIMITS))
 def test_w04_openai_accepts_what_comes_out(
     strategy: str, messages: Conversation, limit: int
 ) -> None:
@@ -105,9 +110,8 @@ def test_w04_openai_accepts_what_comes_out(
     assert_valid(_OPENAI, manager_of(strategy, limit).fit(messages).messages)
 
 
-@pytest.mark.parametrize("strategy", STRATEGIES)
 @quick
-@given(messages=anthropic(), limit=st.sampled_from(LIMITS))
+@given(strategy=st.sampled_from(STRATEGIES), messages=anthropic(), limit=st.sampled_from(LIMITS))
 def test_w04_anthropic_accepts_what_comes_out(
     strategy: str, messages: Conversation, limit: int
 ) -> None:
@@ -117,9 +121,13 @@ def test_w04_anthropic_accepts_what_comes_out(
     assert after[0]["role"] == "user"
 
 
-@pytest.mark.parametrize("strategy", STRATEGIES)
 @quick
-@given(messages=histories(), limit=st.sampled_from(LIMITS), pick=st.integers(0, 30))
+@given(
+    strategy=st.sampled_from(STRATEGIES),
+    messages=histories(),
+    limit=st.sampled_from(LIMITS),
+    pick=st.integers(0, 30),
+)
 def test_w04_what_is_pinned_is_present(
     strategy: str, messages: Conversation, limit: int, pick: int
 ) -> None:

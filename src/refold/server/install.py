@@ -84,9 +84,10 @@ def install(
     all_parts = tuple(part for part in PARTS if part in wanted)
     for part in all_parts:
         if part not in agent.parts:
-            has = " and ".join(f"--{one}" for one in agent.parts) or "no settings to write"
-            hint = f": {fill(agent.by_hand, url)}" if agent.by_hand else ""
-            raise ConfigError(f"{agent.name} has no --{part}, but {has}{hint}")
+            others = " and ".join(f"--{one}" for one in agent.parts)
+            hint = f", but {others}" if others else ""
+            hint += f": {fill(agent.by_hand, url)}" if agent.by_hand else ""
+            raise ConfigError(f"{agent.name} has no --{part}{hint}")
     if "proxy" in all_parts:
         agent.check_proxy(places.env, is_wrapped=False)
     settings = [one for one in agent.settings if one.part in all_parts]

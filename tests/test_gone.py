@@ -1,5 +1,6 @@
 """What is gone is refused by name, with what to use instead."""
 
+import importlib
 from typing import Any
 
 import pytest
@@ -35,3 +36,8 @@ def test_names_of_a_room_that_are_gone_name_the_new_way() -> None:
     for name in ("FactSheet", "RollingSummary", "SlidingWindow"):
         with pytest.raises(AttributeError, match=f"refold.conversation.{name} is gone: \\S"):
             getattr(refold.conversation, name)
+
+
+def test_a_module_that_moved_names_the_new_one() -> None:
+    with pytest.raises(ImportError, match=r"refold\.plan\.rules is refold\.classic\.rules now"):
+        importlib.import_module("refold.plan.rules")

@@ -1,0 +1,1 @@
+"""Where plans were made: `refold.planner` makes them now."""

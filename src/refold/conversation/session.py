@@ -17,7 +17,7 @@ from typing import Any, Final, Generic, Self, Unpack
 
 from refold.checks import check_whole
 from refold.choices import Choices, combine, spelled_out, split_helpers
-from refold.conversation.cursor import Limit, View
+from refold.conversation.cursor import Cursor, Limit, View
 from refold.conversation.economics import Budget, Reason
 from refold.conversation.models import PriceList
 from refold.conversation.report import SessionReport
@@ -99,29 +99,33 @@ class Session(Generic[M]):
         """Calls whose results are to come."""
 
     def __repr__(self) -> str:
-        now = self._sending.cursor.now
+        now = self._cursor.now
         return (
             f"{type(self).__name__}(messages={len(self)}, tokens={now.tokens}, folds={now.folds})"
         )
 
     def __len__(self) -> int:
         """Return how many messages the conversation has."""
-        return len(self._sending.cursor.messages)
+        return len(self._cursor.messages)
+
+    @property
+    def _cursor(self) -> Cursor:
+        return self._sending.cursor  # another one after `take`
 
     @property
     def options(self) -> Options:
         """The options that it folds with."""
-        return self._sending.cursor.options
+        return self._cursor.options
 
     @property
     def conversation(self) -> str | None:
         """Its name, if it has one."""
-        return self._sending.cursor.engine.conversation
+        return self._cursor.engine.conversation
 
     @property
     def verbatim(self) -> dict[str, Any]:
         """Originals of everything folded so far; the store has them too, if there is one."""
-        return self._sending.cursor.verbatim
+        return self._cursor.verbatim
 
     @property
     def report(self) -> SessionReport:
@@ -131,7 +135,7 @@ class Session(Generic[M]):
     def append(self, message: M) -> None:
         """Add one message, a mapping or an object; the session keeps its own copy of a mapping."""
         place = len(self)
-        self._sending.cursor.append(self._objects.read_one(message, place))
+        self._cursor.append(self._objects.read_one(message, place))
         self._await(place)
 
     def extend(self, messages: Iterable[M]) -> None:
@@ -141,12 +145,9 @@ class Session(Generic[M]):
 
     def _await(self, place: int) -> None:
         """Note which calls wait for results after the message at *place*."""
-        message = self._sending.cursor.messages[place]
-        if (
-            place
-            and not message.is_tool_result
-            and self._sending.cursor.messages[place - 1].is_tool_result
-        ):
+        message = self._cursor.messages[place]
+        is_after_results = place > 0 and self._cursor.messages[place - 1].is_tool_result
+        if is_after_results and not message.is_tool_result:
             self._awaited = set()  # the talk went on
         if message.calls:
             self._awaited.update(call.id for call in message.calls)
@@ -155,13 +156,13 @@ class Session(Generic[M]):
 
     def _waits(self) -> bool:
         """Tell whether more results are to come: no provider takes a part of them."""
-        return bool(self._awaited) and self._sending.cursor.messages[-1].is_tool_result
+        return bool(self._awaited) and self._cursor.messages[-1].is_tool_result
 
     def pop(self) -> M:
         """Take back the last message, and return it as it was given."""
         if not len(self):
             raise MessageError("there is none to take back", "messages")
-        last: list[M] = self._objects.write([clone(dict(self._sending.cursor.messages[-1].wire))])
+        last: list[M] = self._objects.write([clone(dict(self._cursor.messages[-1].wire))])
         self.truncate(len(self) - 1)
         return last[0]
 
@@ -192,13 +193,13 @@ class Session(Generic[M]):
         Messages that were folded before come back into the next view, which changes from there on.
         """
         options = replace(self.options, pins=(*self.options.pins, *pins))
-        self._sending.cursor.engine = Engine(options, store=self._store, **self._helpers)
+        self._cursor.engine = Engine(options, store=self._store, **self._helpers)
         self._sending.has_new_pins = True
 
     @property
     def messages(self) -> list[M]:
         """The whole conversation as it was given, copied."""
-        return self._objects.write([clone(dict(m.wire)) for m in self._sending.cursor.messages])
+        return self._objects.write([clone(dict(m.wire)) for m in self._cursor.messages])
 
     def note_sent(self) -> None:
         """Treat what was appended since the last view as sent, word for word.
@@ -206,8 +207,8 @@ class Session(Generic[M]):
         Call it where there was no view to send, for example because a store failed, and the
         messages were sent without folding.
         """
-        sending, cursor = self._sending, self._sending.cursor
-        cursor.sent_verbatim = len(cursor.messages)
+        sending, cursor = self._sending, self._cursor
+        cursor.sent_verbatim = len(self)
         with suppress(StoreError):  # then it is written with the next view
             sending.sent = cursor.arrive()
         sending.sent_at, sending.whole_sent = sending.clock(), cursor.whole
@@ -218,7 +219,7 @@ class Session(Generic[M]):
         Call it where these messages may have been sent in another form than the one given. What a
         model thought then is bound to that form, and its provider rejects it after any other.
         """
-        self._sending.cursor.is_doubted = True
+        self._cursor.is_doubted = True
 
     @property
     def wires(self) -> list[dict[str, Any]]:
@@ -233,12 +234,12 @@ class Session(Generic[M]):
     @property
     def places(self) -> list[range]:
         """For each message of the last view, the indices of those that it stands for."""
-        return [range(item.first, item.end) for item in self._sending.sent.current()]
+        return [item.span for item in self._sending.sent.current()]
 
     @property
     def folded_length(self) -> int:
         """How many messages the last fold has seen: `truncate` to fewer begins anew."""
-        return self._sending.cursor.now.seen
+        return self._cursor.now.seen
 
     def view(
         self,
@@ -315,10 +316,8 @@ class Session(Generic[M]):
         """Return the same as `view` without blocking the event loop."""
         if not self.is_due(token_budget, cold=cold):
             return self.stay()
-        cursor = self._sending.cursor
-        return self._written(
-            await arun(self._sending.fold_due(), cursor.engine.asker, cursor.tally)
-        )
+        asker, tally = self._cursor.engine.asker, self._cursor.tally
+        return self._written(await arun(self._sending.fold_due(), asker, tally))
 
     def refold(self, token_budget: int | str | None = None) -> list[M]:
         """Fold everything now, whether it pays or not; return what to send.
@@ -331,8 +330,7 @@ class Session(Generic[M]):
         return self._budget if token_budget is None else Budget.of(token_budget)
 
     def _run(self, flow: Flow[View]) -> View:
-        cursor = self._sending.cursor
-        return run(flow, cursor.engine.asker, cursor.tally)
+        return run(flow, self._cursor.engine.asker, self._cursor.tally)
 
     def _written(self, view: View) -> list[M]:
         return self._objects.write([item.wire for item in view.current()])

@@ -40,9 +40,9 @@ class Fold:
     """
 
     sources: Final[tuple[Message, ...]]
-    texts: Final[Mapping[int, str]] = field(default_factory=dict[int, str])
+    texts: Final[Mapping[int, str]] = field(default_factory=dict)
     """Part number of the first source → its new text."""
-    calls: Final[Mapping[int, Call]] = field(default_factory=dict[int, Call])
+    calls: Final[Mapping[int, Call]] = field(default_factory=dict)
     """Number of a call of the first source → the same call, clipped."""
     outcomes: Final[tuple[tuple[Outcome, ...], ...]] = ()
     """One row per source, with one outcome per part (a message without text has one).

@@ -123,22 +123,22 @@ class Message:
     caller_id: str | None = None
     """The id that it came with; once it was asked for, else the one that is derived."""
     index: int = 0
-    wire: Wire = field(default_factory=dict[str, Any])
+    wire: Wire = field(default_factory=dict)
     known_digest: str | None = None
     """The digest, once it was asked for."""
     format: str = "plain"
     """Name of the shape it was read in."""
-    parts: list[Part] = field(default_factory=list[Part])
-    opaque: list[str] = field(default_factory=list[str])
+    parts: list[Part] = field(default_factory=list)
+    opaque: list[str] = field(default_factory=list)
     """Texts that cost tokens but are never replaced: names, refusals, documents."""
-    thinking: list[str] = field(default_factory=list[str])
+    thinking: list[str] = field(default_factory=list)
     """What a model thought: it costs tokens, too, but providers refuse to see it repeated
     outside of its own block. It stays as it is or goes as a whole."""
     images: int = 0
     """How many pictures it carries; they cost tokens by rule."""
-    media: list[Media] = field(default_factory=list[Media])
+    media: list[Media] = field(default_factory=list)
     """Those of them, and what else is no text, that a line may take the place of."""
-    calls: list[Call] = field(default_factory=list[Call])
+    calls: list[Call] = field(default_factory=list)
     """The tool calls that this message makes; of some, long arguments may be cut."""
     stands_for: Behind | None = None
     """The originals that it stands for, if it stands for any."""

@@ -32,6 +32,11 @@ _MOST_LEVELS: Final = 50
 """Data that is nested deeper is spelled without recursion."""
 _PLAIN_BITS: Final = 2_000
 """About 600 digits, fewer than any limit that Python may set for spelling an integer."""
+_LONG_CHARS: Final = 800
+"""From here on replacements are faster than the encoder of `json`, by up to a third: that is a
+tenth of the time of `uncompress`."""
+_NO_CONTROLS: Final = bytes([code for code in range(256) if code >= 32 or code == ord("\n")])
+"""All bytes but those that JSON spells in ways of their own."""
 _PICKLE_PROTOCOL: Final = 4
 """Fixed, since digests depend on it."""
 _HASH: Final = blake2b(digest_size=20)
@@ -68,7 +73,7 @@ def clone_message(message: Wire) -> dict[str, Any]:
     """Copy a message; whatever mapping it is, the copy is a dict."""
     fresh: dict[str, Any] = dict(message)
     for name, item in fresh.items():
-        if type(item) not in _ATOMS:
+        if type(item) is not str and type(item) not in _ATOMS:
             fresh[name] = clone(item)
     return fresh
 
@@ -133,7 +138,7 @@ def _spell_plain(value: Any, pieces: list[str], levels: int, *, is_sorted: bool 
     """
     kind = type(value)
     if kind is str:
-        pieces.append(encode_basestring(value))
+        pieces.append(_quote(value))
     elif kind is dict and levels:
         if not {*map(type, value)} <= {str}:
             return False
@@ -157,6 +162,16 @@ def _spell_plain(value: Any, pieces: list[str], levels: int, *, is_sorted: bool 
     else:
         return False
     return True
+
+
+def _quote(text: str) -> str:
+    """Spell a string as JSON; a long one by replacements, which run at memory speed."""
+    if len(text) >= _LONG_CHARS:
+        controls = text.encode("utf-8", "surrogatepass").translate(None, _NO_CONTROLS)
+        if not controls:
+            text = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+            return f'"{text}"'
+    return encode_basestring(text)
 
 
 def spell(value: object) -> str:

@@ -115,16 +115,17 @@ class Names:
 
     def _may_be_secret(self, name: str) -> bool:
         """Tell whether a name looks like a secret, or the text around it announces one."""
-        from refold.scan.secrets import announces_secrets  # compiles many patterns
-
         has_digits = has_digit(name)
         is_random = has_digits and len(name) >= _LEAST_RANDOM and churn(name) >= _MIN_CHURN
         if is_random or _SECRET_LOOK.search(name):
             return True
         at = self._text.find(name) if _MIXED.search(name) else -1
+        if at < 0:
+            return False
+        from refold.scan.secrets import announces_secrets  # compiles many patterns
+
         before, after = _FAR if has_digits else _NEAR
-        around = self._text[max(0, at - before) : at + len(name) + after]
-        return at >= 0 and announces_secrets(around)
+        return announces_secrets(self._text[max(0, at - before) : at + len(name) + after])
 
 
 def choose_names(texts: Sequence[Names], body: str, cap: int) -> list[str]:

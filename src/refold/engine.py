@@ -22,6 +22,7 @@ from refold.messages.growing import GrowingLoader
 from refold.messages.handles import Sizes, behind_of, grow, shown_in
 from refold.messages.manifest import Behind, Get, Trail, find_clash, folds_in, read_said
 from refold.messages.message import Message
+from refold.messages.provider import show_stripped
 from refold.messages.render import Rendering, render
 from refold.messages.token_count import CountedTexts
 from refold.messages.wire import clone_message
@@ -229,8 +230,12 @@ class Engine(Planner):
                 return sealed, rendering
             taker = sealed if place < 0 else sealed[first + place : first + place + 1]
             marked = [fold for fold in taker if fold.is_marked]
-            if not marked:
-                break
+            if not marked:  # thinking alone was left out: then that has to be seen
+                noted = show_stripped(sealed[first:])
+                if noted is None:
+                    break
+                sealed = (*sealed[:first], *noted)
+                continue
             last = marked[-1]
             if not grow(sizes, behind_of(last.sources).fold, len(shown_in(last))):
                 break

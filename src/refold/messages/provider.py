@@ -250,6 +250,20 @@ def strip_thinking(
     return plan if _is_same(stripped, plan) else tuple(stripped)
 
 
+def show_stripped(plan: Plan) -> Plan | None:
+    """Return *plan* with a note in its last message that lost its thinking without a trace.
+
+    Without, a view says what it said before it was stripped, and its record may be taken. `None` if
+    there is no such message.
+    """
+    for place in reversed(range(len(plan))):
+        fold = plan[place]
+        if fold.is_stripped and not (fold.note or fold.is_marked):
+            noted = replace(fold, note=excerpt("", handle_of(fold.sources)))
+            return (*plan[:place], noted, *plan[place + 1 :])
+    return None
+
+
 def _without(fold: Fold, *, is_anchored: bool) -> Fold:
     source = fold.sources[0]
     if fold.is_rolled or fold.is_stripped or not source.thinking:

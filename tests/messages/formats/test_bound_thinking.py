@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -196,3 +197,24 @@ def test_a_message_of_nothing_but_thinking_leaves_a_line() -> None:
     assert not any(map(thinks, result.messages[result.first_changed :]))
     assert all(message["content"] for message in result.messages)
     assert uncompress(result.messages, result.verbatim).messages == messages
+
+
+def test_thinking_that_goes_after_a_view_was_kept_with_it_comes_back() -> None:
+    """The two views say the same, so something has to show in the later one."""
+    rows = json.dumps([{"id": n, "name": f"row {n}", "ok": True} for n in range(12)], indent=2)
+    messages: Conversation = [{"role": "user", "content": "What is in the files? " * 8}]
+    for n in range(2):
+        blocks = [
+            {"type": "thinking", "thinking": LONG, "signature": "c2ln"},
+            {"type": "text", "text": LONG},
+            {"type": "tool_use", "id": f"t{n}", "name": "read", "input": {"n": n}},
+        ]
+        result = {"type": "tool_result", "tool_use_id": f"t{n}", "content": f"{rows}\n{n}"}
+        messages.append({"role": "assistant", "content": blocks})
+        messages.append({"role": "user", "content": [result]})
+    store = MemoryStore()
+    session = Session(profile="lossless", token_budget=100, store=store)
+    for end, message in enumerate(messages, 1):
+        session.append(message)
+        if message["role"] == "user":
+            assert uncompress(session.view(), store).messages == messages[:end]

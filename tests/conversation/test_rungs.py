@@ -220,7 +220,7 @@ def anthropic_loop(turns: int, **extra: Any) -> Conversation:
 
 def test_w06_objects_of_anthropic_are_clipped_alike() -> None:
     messages = anthropic_loop(2)
-    landed = fit(messages, 400)
+    landed = fit(messages, 300)
     assert landed.fits
     assert {"evict_media", "clip_arguments"} <= set(landed.steps)
     last = landed.messages[-2]["content"][0]["input"]
@@ -231,7 +231,7 @@ def test_w06_objects_of_anthropic_are_clipped_alike() -> None:
 
 
 def test_w06_input_that_json_does_not_have_stays() -> None:
-    landed = fit(anthropic_loop(2, when=(1, 2)), 400)
+    landed = fit(anthropic_loop(2, when=(1, 2)), 300)
     assert landed.messages[-2]["content"][0]["input"]["when"] == (1, 2)
 
 

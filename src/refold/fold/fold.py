@@ -68,6 +68,8 @@ class Folder:
         room = self._room(target, limit)
         best: Plan | None = None
         for lean in _LEANS:
+            if best is not None and not lean and reading.texts[-1].voice is Voice.TOOL:
+                break  # what the agent is after is a guess, what its tools returned last is not
             layout = lay_out(reading, self._untouchable, room, lean)
             plan, is_answered = self._fill(layout, room, target)
             if plan is not None and is_answered:

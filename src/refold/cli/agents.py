@@ -32,8 +32,8 @@ hook     shortens what tools return before the model sees it, and puts back
 mcp      lets the model fetch originals; needs pip install 'refold[mcp]'
 proxy    sends requests through refold serve, which has to be running
 service  starts refold serve at every login
-Without a choice, claude gets the hook, and mcp where that is installed. Where no
-settings can be written, it says what to do by hand.
+Without a choice, claude gets the hook, and mcp where that is installed; where
+no settings can be written, it says what to do by hand.
 refold uninstall takes everything back."""
 
 agent_choice = click.Choice(list(known_agents()))

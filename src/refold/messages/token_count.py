@@ -112,25 +112,18 @@ class Share:
 
 def break_down(messages: Iterable[Message], tokens: CountedTexts) -> list[Share]:
     """Return the tokens of *messages* by role and kind of content, the largest first."""
-    sums: dict[tuple[str, str], list[int]] = {}
+    costs: dict[tuple[str, str], list[int]] = {}
     for message in messages:
-        for kind, cost in _pieces(message, tokens) if message.is_turn else ():
-            entry = sums.setdefault((message.role, kind), [0, 0])
-            entry[0] += 1
-            entry[1] += cost
-    shares = [Share(role, kind, items, cost) for (role, kind), (items, cost) in sums.items()]
+        if not message.is_turn:
+            continue
+        pieces = [
+            *(("tool result" if message.is_result(p) else "text", p.text) for p in message.parts),
+            *(("tool call", call.text) for call in message.calls),
+            *(("other", text) for text in message.opaque),
+            *(("thinking", text) for text in message.thinking),
+        ]
+        fixed = [("media", IMAGE_TOKENS)] * message.images + [("framing", MESSAGE_OVERHEAD)]
+        for kind, cost in [*((kind, tokens(text)) for kind, text in pieces), *fixed]:
+            costs.setdefault((message.role, kind), []).append(cost)
+    shares = [Share(role, kind, len(each), sum(each)) for (role, kind), each in costs.items()]
     return sorted(shares, key=lambda share: -share.tokens)
-
-
-def _pieces(message: Message, tokens: CountedTexts) -> Iterable[tuple[str, int]]:
-    for part in message.parts:
-        yield ("tool result" if message.is_result(part) else "text"), tokens(part.text)
-    for call in message.calls:
-        yield "tool call", tokens(call.text)
-    for text in message.opaque:
-        yield "other", tokens(text)
-    for text in message.thinking:
-        yield "thinking", tokens(text)
-    for _ in range(message.images):
-        yield "media", IMAGE_TOKENS
-    yield "framing", MESSAGE_OVERHEAD

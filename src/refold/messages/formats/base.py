@@ -33,7 +33,7 @@ _NOTE: Final = regex(
     r"|This session is being continued from)"
 )
 """How the notes begin that coding agents and chat programs put into the user's mouth."""
-_COMMAND_ARGUMENTS: Final = regex(r"<command-args>\s*+[^\s<]")
+COMMAND_ARGUMENTS: Final = regex(r"<command-args>\s*+[^\s<]")
 """What a person gave a command of their own is theirs."""
 CONVERSATION_KEYS: Final = ("messages", "contents", "input")
 """Under which of these a request has its conversation: `contents` is Gemini's, `input` that of the
@@ -174,7 +174,7 @@ def is_note(text: str) -> bool:
 
     We do, too, where a digest has to begin a conversation.
     """
-    is_command = _NOTE.match(text) is not None and _COMMAND_ARGUMENTS.search(text) is None
+    is_command = _NOTE.match(text) is not None and COMMAND_ARGUMENTS.search(text) is None
     return is_command or is_digest(text)
 
 

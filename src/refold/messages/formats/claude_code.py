@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from refold.messages.formats.base import Format, check_role, has_type, is_tagged
+from refold.messages.formats.base import COMMAND_ARGUMENTS, Format, check_role, has_type, is_tagged
 from refold.messages.formats.content import read_content
 from refold.messages.message import Message
 from refold.messages.wire import Path
@@ -17,7 +17,6 @@ _KEPT: Final = tuple("isSidechain userType cwd sessionId version gitBranch uuid 
 """What a summary takes over from the last record that it stands for."""
 _INJECTED: Final = ("isMeta", "isCompactSummary", "isSidechain")
 """Set on turns of the user's that no person typed: caveats, summaries, tasks for sub-agents."""
-_ARGUMENTS: Final = "<command-args>"
 
 
 def _matches(record: Mapping[str, Any]) -> bool:
@@ -82,12 +81,7 @@ def _is_injected(message: Message) -> bool:
     """Tell whether no person typed it; a command that was typed with arguments may be the task."""
     if any(message.wire.get(name) for name in _INJECTED):
         return True
-    return is_tagged(message) and not _has_arguments(message.parts[0].text)
-
-
-def _has_arguments(text: str) -> bool:
-    _, found, rest = text.partition(_ARGUMENTS)
-    return bool(found) and not rest.lstrip().startswith("<")
+    return is_tagged(message) and COMMAND_ARGUMENTS.search(message.parts[0].text) is None
 
 
 FORMAT: Final[Format] = Format(

@@ -168,6 +168,13 @@ def test_calls_and_results_stay_together(cut: list[Step], chosen: dict[str, Any]
     drive(cut, chosen, lambda _, __, told, ___, view: assert_pairs(told, view))
 
 
+def waits_for_results(told: Conversation) -> bool:
+    """Tell whether some results of parallel calls are still to come: no provider takes a part."""
+    called = {call["id"] for message in told for call in message.get("tool_calls") or ()}
+    answered = {message.get("tool_call_id") for message in told}
+    return told[-1]["role"] == "tool" and not called <= answered
+
+
 @given(steps(), session_options())
 def test_a_view_fits_whenever_it_can(cut: list[Step], chosen: dict[str, Any]) -> None:
     def check(
@@ -176,7 +183,7 @@ def test_a_view_fits_whenever_it_can(cut: list[Step], chosen: dict[str, Any]) ->
         budget = step.token_budget
         size = tokens_of(view, counter=words)
         assert session.report.tokens == size
-        if budget is not None and size > budget:
+        if budget is not None and size > budget and not waits_for_results(told):
             kept = list(kept_indices(told, window=chosen.get("min_recency_window", 0)))
             assert smallest(told, kept, lambda some: tokens_of(some, counter=words)) > budget
 

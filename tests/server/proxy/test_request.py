@@ -132,6 +132,21 @@ def test_what_was_taken_back_went_as_it_came(settings: Settings) -> None:
     assert sent_for(settings, [ASK, LONG, SAID, LONG, SAID]) == [ASK, SHORT, SAID, LONG, SAID]
 
 
+def test_what_went_out_as_it_came_counts_whatever_a_late_worker_records(settings: Settings) -> None:
+    enter(settings, [ASK, LONG], [ASK, SHORT])
+    messages = [ASK, LONG, SAID, LONG]
+
+    async def send() -> None:
+        records = Records(settings)
+        known = await records.recall(job(messages))
+        assert known is not None
+        await records.note_came(known, "t")
+
+    asyncio.run(send())
+    enter(settings, messages, [SAID, SHORT], first=2)  # the proxy may be killed after this
+    assert sent_for(settings, [*messages, SAID]) == [ASK, SHORT, SAID, LONG, SAID]
+
+
 def test_other_conversations_are_none_of_its_business(settings: Settings) -> None:
     enter(settings, [ASK, LONG], [ASK, SHORT])
     for other in ([ASK, block("edited"), SAID], [block("other"), LONG]):

@@ -161,7 +161,11 @@ class ClientRequest:
         if known is None:
             return folded
         if not known.is_recorded and not self.api.is_counting(job.path):
-            # The worker may still record another form, which nobody waits for.
+            try:
+                await self._shared.records.note_came(known, job.tenant)
+            except (TimeoutError, StoreError):
+                self._stats.fault("not entered")
+            # The worker may still have another form in mind, which nobody waits for.
             about = job.tenant, known.opening, known.beginning
             self._taking_back = asyncio.create_task(self._enter("take_back", *about))
         return replace(known, why_not=folded.why_not)

@@ -16,7 +16,14 @@ from refold.messages.cache_marks import MARK, with_marks, without_marks
 from refold.result import Thinking
 from refold.server.proxy.apis import api_called
 from refold.server.proxy.apis.base import Api, Round, Wire
-from refold.server.proxy.ledger import ALIAS, Past, name_beginnings, read_past, with_rounds
+from refold.server.proxy.ledger import (
+    ALIAS,
+    CAME,
+    Past,
+    name_beginnings,
+    read_past,
+    with_rounds,
+)
 from refold.server.proxy.settings import Settings
 from refold.stores.base import Store
 from refold.stores.scope import ScopedStore
@@ -281,6 +288,21 @@ class Records:
         past = read_past(store, request.beginnings)
         request.expand(past.rounds)
         return None if past.is_off else recorded(request, past, self.settings, job)
+
+    async def note_came(self, about: Folded, tenant: str) -> None:
+        """Record that the new messages of a request go out as they came, before they do.
+
+        The worker that is late may record another form of them; this one counts.
+
+        Raises:
+            TimeoutError: the store does not answer.
+            StoreError: it cannot be written.
+        """
+        store = store_of(self._choices.store, tenant, self.settings)
+        loop = asyncio.get_running_loop()
+        async with asyncio.timeout(_RECALL_SECONDS):
+            entry = {CAME + about.beginning: True}
+            await loop.run_in_executor(self._thread, store.put, entry)
 
     def close(self) -> None:
         """Read nothing anymore."""

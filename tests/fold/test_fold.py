@@ -196,10 +196,10 @@ def test_what_the_agent_says_and_calls_may_be_items_of_their_own() -> None:
     ]
     for share in (0.3, 0.5):
         assert sentences[4] in shown(fold(messages, share))
-    assert "10:42" in shown(fold(messages, 0.16)), "no mark stands for less than it takes"
+    assert "10:42" in shown(fold(messages, 0.12)), "a mark alone would take as much"
 
 
-def test_the_body_of_a_function_comes_with_the_docstring_that_names_it() -> None:
+def test_the_best_answer_may_take_half_of_the_room_with_its_body() -> None:
     functions = [
         f'def fee_{n}(days):\n    """Fee of the {color} barrel."""\n'
         + "".join(f"    days += {n * 10 + line}\n" for line in range(12))

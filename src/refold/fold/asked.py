@@ -180,14 +180,8 @@ def belongings(n: int, pieces: Sequence[Piece], texts: Sequence[Text]) -> list[i
     def depth(m: int) -> int:
         return _indent(text.text[pieces[m].start : pieces[m].end])
 
-    def is_signature(m: int) -> bool:
-        return SIGNATURE.search(text.text, pieces[m].start, pieces[m].end) is not None
-
-    if text.voice is Voice.TOOL and is_here(n - 1) and is_signature(n - 1):
-        owned.append(n - 1)  # a docstring says what the signature does not
-        n -= 1
     here = depth(n)
-    if text.voice is Voice.TOOL and is_signature(n):
+    if text.voice is Voice.TOOL and SIGNATURE.search(text.text, piece.start, piece.end):
         m, spent = n + 1, 0.0
         while is_here(m) and spent < _BODY and depth(m) > here:
             owned.append(m)

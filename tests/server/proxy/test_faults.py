@@ -15,11 +15,12 @@ from pathlib import Path
 
 import pytest
 
+from refold.stores import SqliteStore
 from tests.patience import FOR_EVER
 from tests.server.proxy.agents import Agent, serving
 from tests.server.proxy.running import log_of, proxy_for
 from tests.server.proxy.test_retrieval import ask_for_original, results_of
-from tests.server.upstream import Fail, Say, ScriptedUpstream
+from tests.server.upstream import Check, Fail, Request, Say, ScriptedUpstream
 
 
 @pytest.fixture
@@ -126,6 +127,35 @@ def test_a_worker_that_dies_over_a_request_changes_nothing_that_was_sent(
     assert hit[4] != agent.messages[4], "what had been folded is sent so again"
     assert hit[6] == agent.messages[6], "what was new goes out as it came"
     assert after[8] != agent.messages[8], "and what comes later is folded"
+
+
+def test_what_goes_out_late_is_on_record_before_it_does(
+    upstream: ScriptedUpstream, tmp_path: Path
+) -> None:
+    def count() -> int:
+        with SqliteStore(tmp_path / "originals.db") as store:
+            return len(store)
+
+    seen: list[int] = []
+
+    def look(_: Request) -> Say:
+        seen.append(count())
+        return Say("ok")
+
+    upstream.otherwise = Check(look)
+    with proxy_for(upstream, tmp_path, fold_ms=300) as proxy:
+        agent = Agent(proxy.url)
+        agent.turn()
+        while proxy.workers.waiting:
+            time.sleep(0.01)
+        (pid,) = proxy.workers.pids
+        os.kill(pid, signal.SIGSTOP)
+        try:
+            before = count()
+            assert agent.turn().status_code == 200
+        finally:
+            os.kill(pid, signal.SIGCONT)
+    assert seen[1:] == [before + 1], "no worker has written it"
 
 
 def test_a_killed_proxy_goes_on_where_it_was(upstream: ScriptedUpstream, tmp_path: Path) -> None:

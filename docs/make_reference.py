@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import importlib
 import inspect
+import re
 import sys
 import textwrap
 from collections import Counter
@@ -168,37 +169,74 @@ _PACKAGES: Final = {
 
 CONSTANTS: Final[Mapping[str, str]] = {
     "refold.DEFAULT_COMPRESSION_PROMPT": (
-        "What a `CompressionManager` tells the model unless it is given another *prompt*."
+        "The instructions a `CompressionManager` gives its model, unless *prompt* replaces them."
     ),
-    "refold.conversation.DEFAULT_REGISTRY": (
-        "The `WindowRegistry` of the models that refold knows by itself."
-    ),
+    "refold.conversation.DEFAULT_REGISTRY": "The `WindowRegistry` of the models that refold knows.",
 }
-"""What the constants among them are: a value has no docstring of its own."""
+"""Descriptions of constants: a value has no docstring."""
 
 _IN_SHORT: Final = frozenset(
     name
-    for title in ("Stores", "Batch", "Integrations", "Summarizers and their wrappers", "Windows")
-    for name in (*GROUPS[title], "refold.events.Event")
-    if name.count(".") > 1
+    for title in (
+        "Stores",
+        "Batch",
+        "Integrations",
+        "Summarizers and their wrappers",
+        "Windows",
+        "Token counters",
+        "Errors",
+    )
+    for name in GROUPS[title]
+    if name.count(".") > 1 or name in CONSTANTS or title == "Errors"
 ) | {
+    "refold.acompress",
+    "refold.api.Classification",
+    "refold.PreservePattern",
+    "refold.result.Compression",
+    "refold.result.Obstacle",
+    "refold.result.RefusedAnswer",
+    "refold.events.Event",
+    "refold.ScopedStore",
+    "refold.TokenCounter",
     "refold.tools.report.ManagerReport",
     "refold.tools.report.ItemReport",
     "refold.tools.report.ManagerStats",
     "refold.tools.tool.ToolStats",
+    "refold.DEFAULT_COMPRESSION_PROMPT",
 }
-"""Classes that few need: `help` tells the rest."""
+"""Names that few need get one line: `help` has the rest."""
 
-_COMMON: Final = 4
-"""How many commands take an option that is described once for all."""
+_STORE_METHODS: Final = frozenset({"put", "get", "entries", "remove", "close"})
+"""Described once, under `Store`; every store has them."""
+
+_FOR_SERVERS: Final = frozenset(
+    {
+        "doubt_thinking",
+        "due",
+        "fold",
+        "folded_length",
+        "idle_seconds",
+        "is_due",
+        "note_sent",
+        "retrace",
+        "stay",
+        "take",
+        "trace",
+        "unchanged",
+    }
+)
+"""Methods of a session that only a program in front of many sessions needs, such as the proxy."""
+
+_COMMON: Final = 3
+"""An option of this many commands is described once, before all commands."""
 
 _HEAD: Final = """# Reference
 
 Generated from the code by `python docs/make_reference.py`; do not edit by hand.
 
-Names are imported from `refold` unless shown with their module. Methods are described by
-their first sentences, and classes that few need by theirs and the names of their fields; `help`
-has the rest.
+Names are imported from `refold` unless shown with their module. `help(NAME)` says more about
+names that have only one line here. Asynchronous twins (`acompress` of `compress`) take and return
+the same.
 """
 
 
@@ -224,9 +262,16 @@ def make_reference() -> str:
     parts = [_HEAD]
     for title, names in GROUPS.items():
         parts.append(f"## {title}\n")
-        parts.extend(map(_describe, (*names, *_rest(title))))
+        everything = (*names, *_rest(title))
+        parts.extend(_describe(name) for name in everything if not _is_short(name, title))
+        parts.append("\n".join(_in_short(name) for name in everything if _is_short(name, title)))
+        parts.append("")
     parts.extend((_formats(), _detectors(), _checks(), _commands()))
-    return "\n".join(parts).rstrip() + "\n"
+    return re.sub(r"\n{3,}", "\n\n", "\n".join(parts)).rstrip() + "\n"
+
+
+def _is_short(dotted: str, title: str) -> bool:
+    return dotted in _IN_SHORT or (title in _PACKAGES and dotted not in GROUPS[title])
 
 
 def _rest(title: str) -> Iterator[str]:
@@ -246,24 +291,32 @@ def _check_complete() -> None:
 
 
 def _describe(dotted: str) -> str:
-    """Describe one function, class or constant, wherever and whenever it is loaded."""
+    """Describe a function or class under a heading of its own."""
+    shown, node, home = _source_of(dotted)
+    return "\n".join((f"### `{shown}`\n", *_body(node, shown, home))) + "\n"
+
+
+def _in_short(dotted: str) -> str:
+    """Describe a function, class or constant in one line of a list."""
+    if dotted in CONSTANTS:
+        return f"- `{dotted.removeprefix('refold.')}`: {CONSTANTS[dotted]}"
+    shown, node, home = _source_of(dotted)
+    if not isinstance(node, ast.ClassDef):
+        return f"- `{_signature(node, shown, wraps=False)}`: {_line(node)}"
+    init = _method(node, "__init__")
+    name = shown if init is None else _signature(init, shown, wraps=False)
+    return f"- `{name}`: {_line(node)}{_bases(node)}{_field_names(node, vars(home))}"
+
+
+def _source_of(dotted: str) -> tuple[str, Documented, ModuleType]:
+    """Return the name to show, the syntax tree and the module of a function or class."""
     module, _, name = dotted.rpartition(".")
     thing = getattr(importlib.import_module(module), name)
-    if dotted in CONSTANTS:
-        return _constant(name if module == "refold" else dotted, CONSTANTS[dotted], thing)
     node = ast.parse(textwrap.dedent(inspect.getsource(thing))).body[0]
     assert isinstance(node, Documented)
     home = importlib.import_module(thing.__module__)
     _Spelled(vars(home)).visit(node)
-    shown = name if module == "refold" else dotted
-    lines = [f"### `{shown}`\n", *_body(node, shown, home)]
-    return "\n".join(lines) + "\n"
-
-
-def _constant(shown: str, says: str, value: object) -> str:
-    if not isinstance(value, str):
-        return f"### `{shown}`\n\n{says}\n"
-    return f"### `{shown}`\n\n{says}\n\n```text\n{value}\n```\n"
+    return (name if module == "refold" else dotted), node, home
 
 
 def _body(node: Documented, shown: str, module: ModuleType) -> Iterator[str]:
@@ -274,22 +327,36 @@ def _body(node: Documented, shown: str, module: ModuleType) -> Iterator[str]:
     init = _method(node, "__init__")
     if init is not None:
         yield f"```text\n{_signature(init, shown)}\n```\n"
-    if shown in _IN_SHORT:
-        fields = ", ".join(f"`{row.split('`')[1]}`" for row in _fields(node, vars(module)))
-        yield _text(node).split("\n\n")[0] + (f"\n\nFields: {fields}." if fields else "")
-        return
+    yield _text(node)
+    yield ""
+    yield from _fields(node, vars(module))
+    yield from _members(node)
+
+
+def _bases(node: ast.ClassDef) -> str:
     bases = [base for base in map(ast.unparse, node.bases) if base.endswith("Error")]
-    yield _text(node) + (f" A `{'` and a `'.join(bases)}`." if bases else "")
-    rows = list(_fields(node, vars(module)))
-    if rows:
-        yield "\n| field | type | default | what it says |\n|---|---|---|---|"
-        yield from rows
-    if _text(node) and not node.name.endswith("Error"):
-        yield from _members(node)
+    return f" A `{'` and a `'.join(bases)}`." if bases else ""
+
+
+def _field_names(node: ast.ClassDef, names: Mapping[str, Any]) -> str:
+    spelled = [f"`{re.split('[:=]', field)[0]}`" for field, _ in _annotated(node, names)]
+    return f" Fields: {', '.join(spelled)}." if spelled else ""
 
 
 def _fields(node: ast.ClassDef, names: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a table row for every annotated field and the string below it."""
+    """Yield a line for every field that has a description, then the names of the others."""
+    rest = []
+    for spelled, says in _annotated(node, names):
+        if says:
+            yield f"- `{spelled}`: {says}"
+        else:
+            rest.append(f"`{spelled}`")
+    if rest:
+        yield f"- {', '.join(rest)}"
+
+
+def _annotated(node: ast.ClassDef, names: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield each field with its default, or its type if it has none, and its description."""
     for place, statement in enumerate(node.body):
         if not isinstance(statement, ast.AnnAssign) or not isinstance(statement.target, ast.Name):
             continue
@@ -298,47 +365,62 @@ def _fields(node: ast.ClassDef, names: Mapping[str, Any]) -> Iterator[str]:
         after = node.body[place + 1] if place + 1 < len(node.body) else None
         says = ""
         if isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant):
-            says = inspect.cleandoc(str(after.value.value))
-        default = "" if statement.value is None else _default(statement.value)
+            says = " ".join(str(after.value.value).split())
         kind = ast.unparse(statement.annotation)
-        values = get_args(names.get(kind))  # an alias of a Literal says less than its values
-        kind = " | ".join(map(repr, values)) if values else kind
-        yield f"| `{statement.target.id}` | {_code(kind)} | {_code(default)} | {_cell(says)} |"
+        values = "|".join(map(repr, get_args(names.get(kind))))  # an alias of a Literal
+        default = "" if statement.value is None else f"={_default(statement.value)}"
+        default = default.removesuffix("=")
+        if values or not default:
+            default = f": {values or kind}" + default.replace("=", " = ", 1)
+        yield f"{statement.target.id}{default}", says
 
 
 def _default(value: ast.expr) -> str:
     """Spell a default; `field(default_factory=list)` becomes `list()`."""
     if isinstance(value, ast.Call) and ast.unparse(value.func) == "field":
-        for keyword in value.keywords:
-            if keyword.arg == "default_factory":
-                return f"{ast.unparse(keyword.value).partition('[')[0]}()"
+        given = {one.arg: one.value for one in value.keywords}
+        if "default_factory" in given:
+            return f"{ast.unparse(given['default_factory']).partition('[')[0]}()"
+        return ast.unparse(given["default"]) if "default" in given else ""
     return ast.unparse(value)
 
 
 def _members(node: ast.ClassDef) -> Iterator[str]:
-    """Yield public methods and properties."""
-    first = True
-    for member in node.body:
-        if not isinstance(member, ast.FunctionDef | ast.AsyncFunctionDef):
+    """Yield public methods and properties; those of every store and async twins have no line."""
+    hidden = _STORE_METHODS if node.name.endswith("Store") and node.name != "Store" else frozenset()
+    members = [
+        member
+        for member in node.body
+        if isinstance(member, ast.FunctionDef | ast.AsyncFunctionDef)
+        and not member.name.startswith("_")
+        and member.name not in hidden
+    ]
+    names = {member.name for member in members}
+    apart = _FOR_SERVERS if node.name == "Session" else frozenset()
+    for member in members:
+        if member.name in apart or member.name.removeprefix("a") in names - {member.name}:
             continue
-        if member.name.startswith("_"):
-            continue
-        if first:
-            yield ""
-            first = False
+        twin = f" (async: `a{member.name}`)" if f"a{member.name}" in names else ""
         marks = [ast.unparse(mark) for mark in member.decorator_list]
         if "property" in marks:
-            kind = f" → `{ast.unparse(member.returns)}`" if member.returns else ""
-            yield f"- `{member.name}`{kind} (property): {_line(member)}"
+            kind = f": {ast.unparse(member.returns)}" if member.returns else ""
+            yield f"- `{member.name}{kind}` (property): {_line(member)}"
         else:
-            yield f"- `{_signature(member, member.name, wraps=False)}`: {_line(member)}"
+            yield f"- `{_signature(member, member.name, wraps=False)}`{twin}: {_line(member)}"
+    if apart & names:
+        listed = ", ".join(f"`{name}`" for name in sorted(apart & names))
+        yield f"- For servers with many sessions, such as the proxy: {listed}."
 
 
 def _signature(
     node: ast.FunctionDef | ast.AsyncFunctionDef, shown: str, *, wraps: bool = True
 ) -> str:
-    """Spell a signature without `self`, on several lines where one is too long."""
+    """Spell a signature without `self`: on several lines, or on one without types."""
     arguments = node.args
+    if not wraps:
+        for argument in ast.walk(arguments):
+            if isinstance(argument, ast.arg):
+                argument.annotation = None
     for mine in ("self", "cls"):
         if arguments.args and arguments.args[0].arg == mine:
             arguments.args = arguments.args[1:]
@@ -367,83 +449,78 @@ def _line(node: Documented) -> str:
     return " ".join(_text(node).split("\n\n")[0].split())
 
 
-def _code(text: str) -> str:
-    return f"`{_cell(text)}`" if text else ""
-
-
-def _cell(text: str) -> str:
-    return " ".join(text.split()).replace("|", "\\|")
-
-
 def _first_line(module: str) -> str:
     return (inspect.getdoc(importlib.import_module(module)) or "").partition("\n")[0]
 
 
 def _formats() -> str:
     rows = [
-        f"| `{format_.name}` | {_cell(format_.about or _first_line(format_.read.__module__))} |"
+        f"- `{format_.name}`: {format_.about or _first_line(format_.read.__module__)}"
         for format_ in FORMATS
     ]
-    head = (
-        '## Formats\n\nTried in this order with `format="auto"`.\n\n'
-        "| name | what it reads |\n|---|---|"
-    )
-    return "\n".join((head, *rows, ""))
+    return "\n".join(('## Formats\n\nTried in this order with `format="auto"`:\n', *rows, ""))
 
 
 def _detectors() -> str:
-    rows = [
-        f"| `{detector.reason}` | {'hard' if detector.hard else 'soft'} |" for detector in DETECTORS
-    ]
-    head = (
-        "## Detectors\n\nA hard finding keeps the whole text; a soft one may go to the entity list "
-        "of the summary.\n\n| reason | kind |\n|---|---|"
+    hard, soft = (
+        ", ".join(f"`{one.reason}`" for one in DETECTORS if one.hard is is_hard)
+        for is_hard in (True, False)
     )
-    return "\n".join((head, *rows, ""))
+    return (
+        f"## Detectors\n\nHard, keep the whole text: {hard}.\n\n"
+        f"Soft, may be named beside the summary: {soft}.\n"
+    )
 
 
 def _checks() -> str:
     rows = [
-        *(f"| `{name}` | {_cell(str(one.__doc__))} |" for name, one in CHECKS.items()),
-        "| `nothing_lost` | What is missing of values, quotations and error lines is appended. |",
-        "| `negations_kept` | The source's sentence is appended where its negation is lost. |",
+        *(f"- `{name}`: {one.__doc__}" for name, one in CHECKS.items()),
+        "- `nothing_lost`: Append values, quotations and error lines that are missing.",
+        "- `negations_kept`: Append the sentence of the source whose negation is missing.",
     ]
-    head = (
-        "## Checks\n\nEvery answer of a summarizer must pass all of them.\n\n"
-        "| check | what it does |\n|---|---|"
+    return "\n".join(
+        ("## Checks\n\nEvery answer of a summarizer passes through them:\n", *rows, "")
     )
-    return "\n".join((head, *rows, ""))
 
 
 def _commands() -> str:
-    """Describe every command; options that many of them take are described once, before all."""
+    """Describe every command; an option is described once, where it first occurs."""
     commands: dict[str, click.Command] = {}
     for name in COMMANDS:
         command: click.Command = load_command(name)
-        commands[name] = command
         if isinstance(command, click.Group):
             commands |= {f"{name} {inner}": part for inner, part in command.commands.items()}
+        else:
+            commands[name] = command
     taken = Counter(row for command in commands.values() for row in _options(command))
-    common = [row for row, times in taken.items() if times >= _COMMON]
-    parts = [
-        "## Commands\n\nOptions of many commands:\n",
-        "\n".join(("| option | what it does |", "|---|---|", *common, "")),
-    ]
+    frequent = [row for row, times in taken.most_common() if times >= _COMMON]
+    usual = {row.split("`")[1]: row for row in reversed(frequent)}  # of two wordings, the usual
+    known = {row: "" for row in frequent if row in usual.values()}
+    parts = ["## Commands\n\nOptions of several commands:\n", "\n".join((*known, ""))]
     for name, command in commands.items():
-        parts += _command(name, command, common)
+        parts += _command(name, command, known)
     return "\n".join(parts)
 
 
-def _command(name: str, command: click.Command, common: Sequence[str]) -> Iterator[str]:
+def _command(name: str, command: click.Command, known: dict[str, str]) -> Iterator[str]:
+    """Describe a command; *known* maps rows that stand above to the command that has them."""
     usage = " ".join(_argument(p) for p in command.params if isinstance(p, click.Argument))
-    yield f"### `{f'refold {name} {usage}'.rstrip()}`\n\n{command.help}\n"
+    yield f"### `{f'refold {name} {usage}'.rstrip()}`\n\n{_paragraphs(command.help or '')}\n"
     options = _options(command)
-    rows = [row for row in options if row not in common]
+    rows = [row for row in options if row not in known]
     if rows:
-        yield "\n".join(("| option | what it does |", "|---|---|", *rows, ""))
-    shared = [row.split()[1].strip("`,") for row in options if row in common]
-    if shared:
-        yield f"Also: {', '.join(f'`{option}`' for option in shared)}.\n"
+        yield "\n".join((*rows, ""))
+    for home in sorted({known[row] for row in options if row in known}):
+        shared = [
+            row.split("`")[1].split()[0].strip(",") for row in options if known.get(row) == home
+        ]
+        as_there = f", as in `refold {home}`" if home else ""
+        yield f"Also{as_there}: {', '.join(f'`{option}`' for option in shared)}.\n"
+    known.update((row, name) for row in rows)
+
+
+def _paragraphs(text: str) -> str:
+    return "\n\n".join(" ".join(part.split()) for part in text.split("\n\n"))
 
 
 def _options(command: click.Command) -> list[str]:
@@ -456,10 +533,10 @@ def _argument(parameter: click.Argument) -> str:
 
 def _option(parameter: click.Option) -> str:
     kind: Any = parameter.type
-    values = "\\|".join(map(str, kind.choices)) if isinstance(kind, click.Choice) else ""
+    values = "|".join(map(str, kind.choices)) if isinstance(kind, click.Choice) else ""
     value = "" if parameter.is_flag else f" {parameter.metavar or values or 'VALUE'}"
     names = ", ".join(parameter.opts)
-    return f"| `{names}{value}` | {_cell(parameter.help or '')} |"
+    return f"- `{names}{value}`: {' '.join((parameter.help or '').split())}"
 
 
 def main(arguments: Sequence[str]) -> int:

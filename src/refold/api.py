@@ -30,7 +30,7 @@ _T3_WORDS: Final = 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Classification:
-    """What kind of text something is: T0 structure, T2 short prose, T3 long prose.
+    """The kind of a text: T0 is structure, T2 short prose, T3 long prose.
 
     `reasons` names the detectors that found structure; it is empty for prose.
     """
@@ -62,24 +62,18 @@ class Compressor:
         compressor = Compressor(token_budget=8_000, store=SqliteStore("originals.db"))
         messages = compressor.compress(messages).messages
 
-    All arguments are optional:
-
-    - *options*: an `Options`; keywords of the same names override single fields of it.
-    - *store*: where originals are kept. Without one they are in `Result.verbatim` only.
-    - *conversation*: a name that separates the originals of this conversation from those of others
-      in the same store; give the same name to `uncompress`. Without a name, the first stand-in of a
-      view shows a longer handle that ties all the others to it.
+    - *options*: an `Options`; keywords of the same names override its fields.
+    - *store*: where originals are kept. Without one, they are only in `Result.verbatim`.
+    - *conversation*: a name that separates these originals from others in the same store; give the
+      same name to `uncompress`. Without one, the first handle of a view is longer.
     - *summarizer*: a model that writes summaries. Its answers are checked, limited and cached.
-    - *on_event*: a callback for the progress of the model.
+    - *on_event*: a callback for the model's progress.
     - *pass_seconds*: how long the model may take for one conversation.
-    - *detectors*, *codecs*, *rules*: tables to use in place of refold's own, usually
-      `[*DETECTORS, mine]` and so on. Detectors find what must survive word for word, codecs
-      re-encode data in fewer tokens, rules decide what happens to each text. Refold's own are in
-      `refold.detectors`, `refold.codecs` and
-      `refold.classic.rules`.
+    - *detectors*, *codecs*, *rules*: replace refold's tables, usually with `[*DETECTORS, mine]` and
+      so on. Detectors find what must survive word for word, codecs re-encode data in fewer tokens,
+      rules decide what happens to each text.
 
-    Raises `ConfigError` for an option that is unknown or can never work, and for one that the
-    profile does not use.
+    Raises `ConfigError` for an option that is unknown, invalid or not used by the profile.
     """
 
     @spelled_out
@@ -105,11 +99,11 @@ class Compressor:
 
     @property
     def options(self) -> Options:
-        """The options it folds with."""
+        """The options of this compressor."""
         return self._engine.options
 
     def compress(self, messages: Iterable[M]) -> Result[M]:
-        """Fold *messages*: mappings, or message objects of an SDK or framework; generators too.
+        """Fold *messages*: mappings or message objects of an SDK, as a list or a generator.
 
         Objects come out as the same types, unchanged ones as the same objects. The originals are in
         the store before this returns.
@@ -146,13 +140,12 @@ def compress(
         result = compress(messages, token_budget="30%", store=SqliteStore("originals.db"))
         client.chat.completions.create(model="gpt-5", messages=result.messages)
 
-    `Options` documents the keywords, and `Compressor` those that are not options.
+    The keywords are those of `Options` and `Compressor`. Objects come out as the same types,
+    unchanged ones as the same objects.
 
-    Objects come out as the same types, unchanged ones as the same objects.
-
-    Raises `ConfigError` for an option that is unknown or can never work, `MessageError` for input
-    that is not a conversation, `StoreError` if the store fails and, with `strict=True`,
-    `BudgetError` if the conversation cannot fit into its budget.
+    Raises `ConfigError` for an option that is unknown or invalid, `MessageError` for input that is
+    not a conversation, `StoreError` if the store fails and, with `strict=True`, `BudgetError` if
+    the conversation cannot fit.
     """
     return Compressor(options, store=store, **choices).compress(messages)
 
@@ -191,26 +184,21 @@ def uncompress(
         restored = uncompress(result.messages, SqliteStore("originals.db"), strict=True)
         messages = restored.messages
 
-    - *messages*: the view, as it was returned, with what came since. What is added after it, a new
-      system prompt, and what a database or a provider does to fields and ids do not matter. Or a
-      `Result`, which has its originals with it.
-    - *store*: a store, `Result.verbatim`, or a function from an id or key to what is kept there.
+    - *messages*: a `Result`, or the folded messages and any that followed. Changes to ids, unknown
+      fields and the system prompt do not matter.
+    - *store*: a store, `Result.verbatim`, or a function from a key to its value.
     - *conversation*: the name under which it was folded, if any.
-    - *edited*: these messages are a view in which some were changed, added or
-      left out: then the handles of its stand-ins count. Needs *conversation*. A stand-in that
-      somebody has pasted into another chat of this name would then be believed as well.
-    - *partial*: where some originals of a stand-in have expired, put back the others.
-    - *strict*: raise `StoreError` if originals are missing, or if nothing is known of the view.
-    - *max_messages*: how many messages may come out. By default 1,000 plus a hundred times what the
-      messages and their records name: folds never come near that, only forged records
-      that unfold into each other do.
-    - *accept_foreign*: first replace stand-ins that other tools wrote by the messages with the ids
-      that they name in their `metadata`, which cannot be verified. Only for originals from a
-      mapping or function.
+    - *edited*: trust the handles of a view in which messages were changed, added or left out. Needs
+      *conversation*. Stand-ins pasted from another chat of that name are trusted, too.
+    - *partial*: if some originals of a stand-in have expired, restore the others.
+    - *strict*: raise `StoreError` if originals are missing or the view is unknown.
+    - *max_messages*: the most messages to return, by default 1,000 plus a hundred times what the
+      records name. Only forged records that unfold into each other exceed that.
+    - *accept_foreign*: first replace stand-ins of other tools by the messages whose ids they name
+      in `metadata`, which cannot be verified. Only for a mapping or function.
 
-    `UncompressResult.complete` is whether everything came back, `missing_ids` and `unknown` what
-    did not. Raises `StoreError` if the store fails or more than *max_messages* would come out,
-    `MessageError` for input that is not a conversation.
+    Raises `StoreError` if the store fails or *max_messages* is exceeded, and `MessageError` for
+    input that is not a conversation.
     """
     check_names(gone, signature(uncompress).parameters)
     if isinstance(messages, Result):

@@ -69,24 +69,23 @@ class Options:
         options = Options(token_budget=8_000, preserve=("system", "user"))
         result = compress(messages, options=options)
 
-    Raises `ConfigError` for an unknown name, a value that can never work, and an option that the
-    profile does not use.
+    Raises `ConfigError` for an option that is unknown, invalid or not used by the profile.
     """
 
     profile: Profile = "standard"
-    """`standard` keeps what people typed, re-encodes tool results without loss and summarizes long
-    prose; a budget is spent on what later turns will need. `lossless` only re-encodes. `classic`
-    treats all messages alike, by rules and, under a budget, by a ladder of ever shorter forms."""
+    """`standard` keeps what people typed, re-encodes tool results without loss, summarizes long
+    prose, and spends a budget on what later turns will need. `lossless` only re-encodes. `classic`
+    applies the same rules to all messages."""
     preserve: tuple[str, ...] = ("system",)
     """Roles whose messages are never changed; `system` includes its newer name `developer`."""
     recency_window: int = 4
-    """How many of the last messages are never changed. With the profiles `standard` and `lossless`
-    this applies without a budget only; under one, `min_recency_window` does."""
+    """How many of the last messages are never changed. `standard` and `lossless` use it only
+    without a budget; with one, they use `min_recency_window`."""
     preserve_patterns: tuple[PreservePattern, ...] = ()
     """Regular expressions; messages that match one are kept as they are."""
     pins: tuple[Pin, ...] = ()
-    """Messages that are never changed, not even for a budget: an id, `role:NAME`, or a function
-    that takes a message and returns whether to keep it."""
+    """Messages that no budget may change: an id, `role:NAME`, or a function that takes a message
+    and returns whether to keep it."""
     dedup: bool = True
     """Replace exact copies of a long text by a reference."""
     keep_duplicate: KeepDuplicate = "latest"
@@ -94,11 +93,11 @@ class Options:
     fuzzy_dedup: bool = False
     """Also replace near copies, and show the lines in which they differ."""
     fuzzy_threshold: float = 0.85
-    """The share of common lines (multiset Jaccard) from which texts count as near copies."""
+    """The share of common lines above which two texts count as near copies."""
     importance_scoring: bool = False
     """Keep messages that later ones refer to."""
     importance_threshold: float = 0.65
-    """The importance, from 0 to 1, from which a message is kept."""
+    """The importance, from 0 to 1, above which a message is kept."""
     contradiction_detection: bool = False
     """Shorten statements that a later message corrects."""
     contradiction_topic_threshold: float = 0.15
@@ -106,45 +105,44 @@ class Options:
     embed_summary_id: bool = False
     """Show the id of a summary in its tag: `[summary#ID: …]`."""
     compression_depth: CompressionDepth = "gentle"
-    """How short summaries are; under a budget, the depth to start with."""
+    """How short summaries are; with a budget, the depth to start with."""
     token_budget: int | None = None
-    """Fit the whole conversation into this many tokens, or into a share of those that it has, such
-    as "30%"; `None` for no budget."""
+    """The most tokens of the whole conversation, or a share of what it has, such as "30%"."""
     token_share: float | None = None
-    """The budget as a share, from 0 to 1: what `token_budget="30%"` sets."""
+    """The budget as a share from 0 to 1; `token_budget="30%"` sets it."""
     budget_strategy: BudgetStrategy = "binary-search"
-    """`binary-search` folds as few of the oldest messages as will do; `tiered` folds all of them
-    once before it folds any deeper."""
+    """`binary-search` folds as few of the oldest messages as possible; `tiered` folds all of them
+    once before folding any deeper."""
     min_recency_window: int = 0
-    """How many of the last messages not even a budget may change."""
+    """How many of the last messages no budget may change."""
     force_converge: bool = True
-    """Let a budget roll up and truncate messages if need be; without, it may not be kept."""
+    """Roll up and truncate messages if the budget requires it."""
     strict: bool = False
-    """Raise `BudgetError` if the budget cannot be kept."""
+    """Raise `BudgetError` if the conversation cannot fit."""
     compression_threshold: int | None = None
     """Leave conversations with fewer tokens than this unchanged."""
     observation_threshold: int | None = None
-    """Messages with more tokens than this are shortened even if recent or structured."""
+    """Shorten messages with more tokens than this even if they are recent or structured."""
     source_version: int = 0
-    """A version number that is copied into the provenance of every stand-in."""
+    """A version number that is copied into the metadata of every stand-in."""
     trace: bool = False
-    """Report in `Result.decisions` what happened to every text, and why."""
+    """Fill `Result.decisions`: what happened to every text, and why."""
     strict_roles: bool = False
     """Raise `MessageError` for a role that no provider knows."""
     same_count: bool = False
-    """Return one message for each given one: none are merged. A budget then buys less, since the
-    framing of every message and all tool calls stay."""
+    """Return exactly one message for each input message. This saves less, because the framing of
+    every message and all tool calls remain."""
     thinking: ThinkingWay = "auto"
-    """What happens to a model's thinking after a message that changed, which the newest Claude
-    models reject. `strip` removes it; `keep` leaves it, for callers who have the provider drop it.
-    `auto` strips unless `model` is known not to check."""
+    """What happens to a model's thinking after a changed message, which the newest Claude models
+    reject. `strip` removes it, `keep` leaves it, `auto` removes it unless `model` is known not to
+    check."""
     format: str = "auto"
     """The format of the messages; `auto` recognizes it."""
     model: str | None = None
-    """The model that reads the result; its tokens are counted, exactly if its tokenizer is public,
-    else by estimate."""
+    """The model that will read the result. Its tokens are counted exactly if its tokenizer is
+    public, and estimated otherwise."""
     counter: Callable[[str], int] | None = None
-    """Counts the tokens of a text; takes precedence over `model`. By default, an estimate."""
+    """A function that counts the tokens of a text; takes precedence over `model`."""
 
     def __new__(cls, **choices: Any) -> Self:
         """Reject unknown names, with a hint; `__post_init__` checks the values."""
@@ -199,7 +197,7 @@ class Options:
         return self.token_budget is not None or self.token_share is not None
 
     def with_share_of(self, total: int) -> Self:
-        """Return these options with the share as a budget in tokens, of *total*."""
+        """Return these options with the budget in tokens: the share of *total*."""
         if self.token_share is None:
             return self
         return replace(self, token_budget=int(round(total * self.token_share, 6)))

@@ -31,11 +31,11 @@ class Piece(NamedTuple):
     reason: str
     """A word, with details after a colon: `error`, `value:src/queue.py`, `worth_less`."""
     tokens: int
-    """Its share of the tokens of the text."""
+    """Its share of the text's tokens."""
     part: int | None
-    """The number of the text in its message; `None` for the tool calls."""
+    """The index of the text in its message; `None` for tool calls."""
     first_line: int
-    """The line of the text where it begins, counted from 1."""
+    """The line where it begins, counted from 1."""
     last_line: int
 
 
@@ -46,23 +46,22 @@ class TraceEntry:
     message_id: str
     message_index: int
     part: int
-    """The number of the text in its message: 0 for string content, else that of the text part.
-    Calls whose long arguments were clipped come after the texts."""
+    """The index of the text in its message. Calls with clipped arguments come after the texts."""
     action: str
     """`preserved`, `compressed`, `deduped`, `fuzzy_deduped`, `contradicted`, `code_split` or
-    `truncated`; with the profiles `standard` and `lossless` also `recoded`, `excerpted`, `digested`
-    or `clipped` (calls whose long arguments were cut)."""
+    `truncated`; `standard` and `lossless` add `recoded`, `excerpted`, `digested` and `clipped` (a
+    call with a long argument)."""
     reason: str
     input_chars: int
     output_chars: int
     shown: str | None = None
-    """What a digest of several messages shows of this one."""
+    """What the digest of several messages shows of this one."""
     account: Lazy[tuple[Piece, ...]] = field(default=NO_PIECES, repr=False)
     """Its pieces, computed on first access."""
 
     @property
     def pieces(self) -> tuple[Piece, ...]:
-        """What was kept and what was dropped, piece by piece, and why; empty if it was not cut.
+        """The text piece by piece, kept or dropped, and why; empty if it was not cut.
 
         The pieces tile the text as it was when it was cut: a tool result may have been re-encoded
         before. In a digest, these are the pieces of all texts and calls of the message.
@@ -150,31 +149,31 @@ class BudgetReport:
     token_budget: int
     token_count: int
     rungs: tuple[str, ...] = ()
-    """The steps that were taken, in order; empty if everything fit as it was."""
+    """The steps that were taken, in order; empty if everything fit."""
     recency_window: int = 0
     """How many of the last messages are unchanged."""
     obstacles: tuple[Obstacle, ...] = ()
-    """What keeps it from fitting, the largest first."""
+    """Messages that cannot be shortened further, the largest first."""
     stopped_by: str = ""
-    """The option that kept the other messages from being shortened, if it does not fit."""
+    """The option that protected the other messages, if the conversation does not fit."""
 
     @property
     def fits(self) -> bool:
-        """Whether the conversation fits into the budget."""
+        """Whether the conversation fits."""
         return self.token_count <= self.token_budget
 
     @property
     def over_by(self) -> int:
-        """By how many tokens it is over the budget; 0 if it fits."""
+        """How many tokens too many it has; 0 if it fits."""
         return max(0, self.token_count - self.token_budget)
 
     @property
     def other_tokens(self) -> int:
-        """The tokens of everything that is not listed as an obstacle."""
+        """The tokens of everything that is not an obstacle."""
         return self.token_count - sum(obstacle.tokens for obstacle in self.obstacles)
 
     def explain(self) -> str:
-        """Return how it was kept, or what cannot be shortened, on one line."""
+        """Return the same as one line of text."""
         from refold.report.pieces import say_reason
 
         count, budget = f"{self.token_count:,}", f"{self.token_budget:,}"
@@ -204,23 +203,23 @@ class RefusedAnswer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelReport:
-    """What asking models gained and cost."""
+    """What a model was asked, and what that cost."""
 
     asked: int = 0
-    """Distinct texts that a model was asked about."""
+    """Distinct texts that it was asked to shorten."""
     accepted: int = 0
     """Answers that passed all checks."""
     repaired: int = 0
-    """Answers that passed after the facts they had lost were appended."""
+    """Answers that passed after the facts they lacked were appended."""
     refused: tuple[RefusedAnswer, ...] = ()
-    """Rejected answers and why, one entry per check. A session keeps the latest 256, and as many
+    """Rejected answers and why, one entry per check. A session keeps the latest 256, as with
     `failures`."""
     failures: tuple[str, ...] = ()
     """Errors and timeouts of the model's client."""
     calls: int = 0
-    """Calls that were answered; cached answers do not count."""
+    """Calls that were answered, not counting cached answers."""
     input_tokens: int = 0
-    """As the model's client reports them."""
+    """As the provider reports them."""
     output_tokens: int = 0
 
 
@@ -233,31 +232,29 @@ class Result(_Readable, Generic[M]):
         result.show()
         print(result.explain())
 
-    Messages have the type of those that were given: folding a `list[MessageParam]` gives a
-    `Result[MessageParam]`.
+    Messages keep their type: folding a `list[MessageParam]` gives a `Result[MessageParam]`.
     """
 
     messages: list[M]
-    """The folded conversation in the caller's format, ready to send."""
+    """The folded conversation in its own format, ready to send."""
     verbatim: dict[str, Any]
-    """Originals by id, and records of what the view stands for; `uncompress` takes it in place of a
-    store."""
+    """Originals by id, and the records of the view; `uncompress` accepts it in place of a store."""
     compression: Compression = field(default_factory=Compression)
     first_changed: int = 0
-    """Index of the first message that changed: a provider's prompt cache, and thinking that it
-    signed, stay valid up to here."""
+    """Index of the first changed message; prompt caches and signed thinking stay valid up to here.
+    """
     thinking: Thinking = "kept"
-    """Whether thinking after that message was removed, which is bound to what precedes it."""
+    """Whether thinking after that message was removed."""
     budget: BudgetReport | None = None
     """How the token budget was kept; `None` without one."""
     model: ModelReport | None = None
-    """What models were asked and what became of the answers; `None` without a model."""
+    """What a model was asked and what became of its answers; `None` without one."""
     conversation: str | None = None
     """The name under which it was folded."""
     places: tuple[range, ...] = ()
-    """For each message, the indices of the given ones that it stands for or is."""
+    """For each message, the indices of the input messages that it stands for or is."""
     entries: Lazy[tuple[TraceEntry, ...]] = field(default=NO_ENTRIES, compare=False)
-    """What happened to each text, computed for `explain`; `decisions` has its pieces as well."""
+    """What happened to each text; computed on first access, by `explain`."""
 
     @property
     def fits(self) -> bool | None:
@@ -266,17 +263,17 @@ class Result(_Readable, Generic[M]):
 
     @property
     def recency_window(self) -> int | None:
-        """How many of the last messages the budget left unchanged; `None` without a budget."""
+        """How many of the last messages the budget left unchanged."""
         return None if self.budget is None else self.budget.recency_window
 
     @property
     def token_count(self) -> int:
-        """Tokens of the folded conversation; the same as `tokens_after`."""
+        """The same as `tokens_after`."""
         return self.tokens_after
 
     @property
     def tokens_before(self) -> int:
-        """Tokens of the conversation as it was given."""
+        """Tokens of the input."""
         return self.compression.tokens_before
 
     @property
@@ -286,7 +283,7 @@ class Result(_Readable, Generic[M]):
 
     @property
     def tokens_saved(self) -> int:
-        """How many tokens were saved; never below 0."""
+        """Tokens saved; never below 0."""
         return self.tokens_before - self.tokens_after
 
     @property
@@ -295,13 +292,13 @@ class Result(_Readable, Generic[M]):
         return self.compression.decisions
 
     def show(self) -> None:
-        """Print the folded conversation from top to bottom, as a model reads it."""
+        """Print the folded conversation as a model reads it."""
         from refold.report.text import draw_view
 
         print("\n".join(draw_view(self)))
 
     def explain(self) -> str:
-        """Return what happened to every message, and why: a line each, the figures above."""
+        """Return the figures and one line for each message: what happened to it, and why."""
         from refold.report.text import explain
 
         return "\n".join(explain(self))
@@ -325,30 +322,30 @@ class UncompressResult(_Readable, Generic[M]):
     messages_expanded: int = 0
     """How many stand-ins were replaced by their originals."""
     messages_passthrough: int = 0
-    """How many messages are no stand-ins, or have missing originals."""
+    """How many messages are not stand-ins, or lack originals."""
     missing_ids: list[str] = field(default_factory=list)
-    """What is known of the view and not there: ids of originals that the store does not have, and
-    keys of records; their stand-ins are still in place."""
+    """Ids of originals and keys of records that the store should have but does not; their stand-ins
+    are still in place."""
     unknown: tuple[int, ...] = ()
-    """Places of the given messages that read like stand-ins, and nobody can say whether they are:
-    typed or forged, or it is the wrong store, the wrong conversation or a view that was edited."""
+    """Indices of input messages that read like stand-ins but have no record: typed or forged, or
+    the store, the conversation or the view is not the right one."""
     is_known: bool = False
     """Whether a record of this view was found."""
     places: tuple[int, ...] = ()
-    """For each message, the index of the given one that it is, or that stood for it."""
+    """For each message, the index of the input message that it is, or that stood for it."""
 
     @property
     def complete(self) -> bool:
-        """Whether everything is restored, as far as can be known."""
+        """Whether everything was restored, as far as can be known."""
         return not self.missing_ids and not self.unknown
 
     @property
     def messages_unknown(self) -> int:
-        """How many messages look like stand-ins but are not known."""
+        """How many messages are in `unknown`."""
         return len(self.unknown)
 
     def explain(self) -> str:
-        """Return what stayed folded, and why, on one line."""
+        """Return in one line what stayed folded, and why."""
         why: list[str] = []
         if self.missing_ids:
             named = ", ".join(self.missing_ids[:3]) + (", …" if len(self.missing_ids) > 3 else "")

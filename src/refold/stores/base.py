@@ -19,8 +19,8 @@ class Store(Protocol):
     overwritten. The exceptions are links to originals, which are named by their stand-in: refold
     reads them back after a put, and takes another name if another writer was first.
 
-    Values are copied on the way in and out: changing them does not change the store. A store may be
-    used from any thread. All its errors are `StoreError`.
+    Values are copied on the way in and out. A store may be used from any thread. All its errors are
+    `StoreError`.
     """
 
     def put(self, entries: Mapping[str, Any]) -> None:

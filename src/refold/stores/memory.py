@@ -16,8 +16,7 @@ _SCALARS: Final = frozenset({str, int, float, bool, type(None)})
 class MemoryStore:
     """Keeps originals in a dict; takes any Python value that can be copied.
 
-    Values are copied on the way in and on the way out, so neither what the caller changes later
-    nor what it does with an answer reaches the originals.
+    Values are copied on the way in and out, so changing them does not change the originals.
     """
 
     def __init__(self) -> None:

@@ -74,17 +74,15 @@ def open_store(
 ) -> OpenStore:
     """Open the store at *address*; close it, or use it in a `with`.
 
-    `refold.db` or `sqlite:///…` is a file; `postgresql://…`, `redis://…` (`rediss`, `unix`,
-    `redis+cluster`), `s3://…`, `gs://…`, `az://…` and `file:///folder` are what they say. The
-    classes have more options: `SqliteStore`, `PostgresStore`, `RedisStore`, `ObjectStore`.
-
         with open_store("postgresql://localhost/originals") as store:
             result = compress(messages, token_budget=8_000, store=store)
 
-    With *keys* it is an `EncryptedStore`. By default they are read from the environment variable
-    `REFOLD_STORE_KEYS`, in base64; with `()` nothing is encrypted. With *ttl_seconds* originals
-    expire, which files and Redis support. A *read_only* file must exist and is not written to; on a
-    server, the rights of the user decide.
+    `refold.db` or `sqlite:///…` is a file. The other addresses are `postgresql://…`, `redis://…`
+    (`rediss`, `unix`, `redis+cluster`), `s3://…`, `gs://…`, `az://…` and `file:///folder`.
+
+    With *keys*, it is an `EncryptedStore`; by default they are read from `REFOLD_STORE_KEYS`, in
+    base64, and `()` turns encryption off. *ttl_seconds* works for files and Redis. A *read_only*
+    file must exist and is not written to; on a server, the user's rights decide.
 
     Raises `ConfigError` for an unknown kind of address, and `StoreError` if it cannot be opened.
     """

@@ -91,20 +91,16 @@ _ADVICE: Final = {
 class SqliteStore(OpenStore):
     """Keeps originals in the SQLite file at *path*, which is created if it does not exist.
 
-    Files are created readable by their owner only, and so are those that SQLite writes beside them.
+    Only the owner can read the files. Any number of threads and processes may share them. Once a
+    put returns, its entries survive a power cut; if it raises, none of them is stored.
 
-    Any number of threads and processes may use the same file. A put is one transaction: once it
-    returns, its entries survive a crash or a power cut; if it raises, none of them is stored.
+    Originals never expire unless *ttl_seconds* is set: an entry that was last put longer ago is no
+    longer returned, and the next put deletes it. A *read_only* file must exist and is never written
+    to.
 
-    Originals never expire unless *ttl_seconds* is set: an entry whose last put is longer ago than
-    that is no longer returned, and is deleted by the next put.
-
-    With *read_only* the file must exist and is never written to: it may be an archive, or on a
-    read-only disk.
-
-    Values must be JSON and come back exactly; see `codec` for what is refused. They are packed by
-    zlib, so that every installation can read the file; *compression* `"zstd"` is smaller and
-    faster, and needs `refold[zstd]` wherever the file is read.
+    Values must be JSON and come back exactly; `codec` says what is refused. They are packed by
+    zlib, which every installation can read; *compression* `"zstd"` is smaller and faster, and needs
+    `refold[zstd]` wherever the file is read.
     """
 
     def __init__(
@@ -202,7 +198,7 @@ class SqliteStore(OpenStore):
         return Removed.total(parts)
 
     def shrink(self) -> None:
-        """Free the space of what was removed; the file is rewritten while others wait."""
+        """Free the space of removed entries; the file is rewritten while others wait."""
         self._empty_log("VACUUM")
 
     def close(self) -> None:

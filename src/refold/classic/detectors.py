@@ -38,21 +38,21 @@ Found = Iterable[Span] | bool
 class Detector:
     """One reason why a text is more than prose.
 
-    A *hard* finding keeps the whole text word for word. A *soft* one is recorded, and the text it
-    found may go to the entity list of the summary. `find` returns the findings in reading order, or
-    just whether there are any, and must be linear in the text, whatever the text is.
-
         Detector(reason="ticket", hard=True, find=pattern_finder(re.compile(r"TICK-[0-9]+")))
+
+    A *hard* finding keeps the whole text word for word. A *soft* one may be named beside the
+    summary. `find` returns the findings in reading order, or just whether there are any, in linear
+    time.
     """
 
     reason: str
     hard: bool
     find: Callable[[View], Found]
     cost: int = 3
-    """Where one finding is enough, cheap detectors are asked first."""
+    """Cheap detectors are tried first where one finding is enough."""
 
     def finds(self, view: View) -> bool:
-        """Tell whether there is at least one finding."""
+        """Return whether there is at least one finding."""
         found = self.find(view)
         return found if isinstance(found, bool) else next(iter(found), None) is not None
 

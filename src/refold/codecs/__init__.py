@@ -30,17 +30,17 @@ class Codec(NamedTuple):
 
     name: str
     encode: Callable[[str], str | None]
-    """Returns `None` where there is nothing to do."""
+    """Returns `None` if there is nothing to do."""
     decode: Callable[[str], str] | None = None
-    """Undoes `encode` to the letter, or raises `FormatError`; `None` if what is encoded has the
-    same data, but nobody could say how it was laid out."""
+    """Undoes `encode` exactly, or raises `FormatError`; `None` if only the data is kept, not its
+    layout."""
     sees: Callable[[str], bool] = _sees_any
     """A cheap first test."""
     for_files: bool = True
-    """Whether it may be used on a file that is read to be edited, which needs its own words."""
+    """Whether it may be used on the contents of a file that may be edited next."""
 
     def apply(self, text: str) -> str | None:
-        """Return what it makes of *text*; `None` if that is nothing new, or does not decode."""
+        """Return the shorter form of *text*; `None` if there is none, or if it does not decode."""
         new = self.encode(text) if self.sees(text) else None
         if new is None or new == text or self.decode is None:
             return None if new == text else new

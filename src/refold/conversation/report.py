@@ -12,42 +12,42 @@ from refold.result import BudgetReport, M, ModelReport, Obstacle, RefusedAnswer,
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionReport:
-    """What the last view cost, and how much of it the provider has already cached."""
+    """What the last view cost, and how much of it the provider has cached."""
 
     messages: int = 0
     """Messages in the view."""
     tokens: int = 0
     """Tokens of the view."""
     tokens_unfolded: int = 0
-    """What they would be without folding."""
+    """Tokens without folding."""
     first_changed: int = 0
-    """Index in the view of the first message that the view before did not have there."""
+    """Index of the first message that differs from the previous view."""
     cached_share: float = 0.0
     """Share of the view's tokens before that index."""
     counter_failures: int = 0
-    """Texts that the caller's token counter could not count, and that were estimated instead."""
+    """Texts on which the caller's token counter failed; they were estimated instead."""
     folds: int = 0
-    """How often the session has folded so far."""
+    """How often the session has folded."""
     thinking: Thinking = "kept"
-    """Whether thinking was left out of the view, because something before it has changed."""
+    """Whether thinking was left out of the view because something before it has changed."""
     budget: BudgetReport | None = None
-    """How the budget was kept the last time it had to be."""
+    """How the last fold kept its budget."""
     model: ModelReport | None = None
-    """What a model was asked so far, and what that has cost; `None` without one."""
+    """What a model was asked, and what that cost; `None` without one."""
     spent_usd: float | None = None
-    """What all views so far cost at list prices, as far as the session knows: their messages,
-    without system prompt, tools and answers. `None` if the price of the model is not known."""
+    """The cost of all views so far at list prices, without system prompt, tools and answers; `None`
+    if the model's price is not known."""
     saved_usd: float | None = None
-    """How much more it would have cost to send everything as it was given."""
+    """How much more it would have cost to send everything unfolded."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Spell it as JSON-ready data."""
+        """Return it as JSON-ready data."""
         spelt: dict[str, Any] = json.loads(json.dumps(asdict(self)))
         return spelt
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
-        """Read what `to_dict` has spelt."""
+        """Read what `to_dict` has written."""
         return cls(**{**data, "budget": _budget(data["budget"]), "model": _model(data["model"])})
 
 
@@ -67,7 +67,7 @@ def _model(data: Mapping[str, Any] | None) -> ModelReport | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FitResult(Generic[M]):
-    """A list to send, whether it fits, and what was done to make it."""
+    """A list to send, whether it fits, and what was done to it."""
 
     messages: list[M]
     fits: bool
@@ -75,24 +75,23 @@ class FitResult(Generic[M]):
     tokens_after: int
     tokens_available: int
     dropped_ids: tuple[str, ...] = ()
-    """Messages that are gone from the list."""
+    """Messages that were dropped."""
     summarized_ids: tuple[str, ...] = ()
     """Messages that share one summary with others."""
     compressed_ids: tuple[str, ...] = ()
-    """Messages that are shorter than they were."""
+    """Messages that were shortened."""
     steps: tuple[str, ...] = ()
-    """What was tried, in order; empty if nothing had to be done."""
+    """The steps that were tried, in order; empty if everything fit."""
     first_changed: int = 0
-    """Index of the first message that is not as it was: what a provider has cached up to here."""
+    """Index of the first changed message; a provider's cache is valid up to here."""
     thinking: Thinking = "kept"
-    """Whether thinking behind that place was left out, because it is bound to what came before."""
+    """Whether thinking after that message was removed."""
     warnings: tuple[str, ...] = ()
     obstacles: tuple[Obstacle, ...] = ()
-    """What cannot be shortened when it does not fit."""
+    """Messages that cannot be shortened, if it does not fit."""
     verbatim: dict[str, Any] = field(default_factory=dict)
-    """Originals of everything that was shortened or dropped, as in `Result.verbatim`.
-
-    Results that reuse an earlier one share them with it: read them, but do not change them."""
+    """Originals of everything shortened or dropped, as in `Result.verbatim`; do not change them,
+    because other results share them."""
     model: ModelReport | None = None
 
     @property

@@ -52,15 +52,15 @@ class Session(Generic[M]):
         session.append({"role": "user", "content": question})
         reply = client.messages.create(model=…, messages=session.view())
 
-    Without a budget, results are only respelled, without loss. With one, the beginning is folded:
+    Without a budget, tool results are re-encoded without loss. With one, the conversation is
+    folded:
 
-    - `"auto"` when it pays, down to 30 % of the conversation, at least 8,000 and at most 24,000
-      tokens; `"careful"` down to 40 %, `"tight"` down to 12,000, `"30%"` to a share of your own
-    - a number of tokens: only when the view would be larger, down to half of it
+    - `"auto"`: when that pays, down to 30 % of the conversation, but 8,000 to 24,000 tokens;
+      `"careful"` down to 40 %, `"tight"` to 12,000 tokens, `"30%"` to the share you name
+    - a number of tokens: when the view would be larger, down to half of it
 
-    The messages of a view belong to the session: read them, send them, but do not change them.
-    An exception at any point, such as `KeyboardInterrupt`, leaves the session as it was before the
-    call, or as it is after it.
+    The messages of a view belong to the session: send them, but do not change them. After an
+    exception, even a `KeyboardInterrupt`, the session is as it was before the call or after it.
     """
 
     @spelled_out
@@ -114,7 +114,7 @@ class Session(Generic[M]):
 
     @property
     def options(self) -> Options:
-        """The options that it folds with."""
+        """The options of this session."""
         return self._cursor.options
 
     @property
@@ -124,7 +124,7 @@ class Session(Generic[M]):
 
     @property
     def verbatim(self) -> dict[str, Any]:
-        """Originals of everything folded so far; the store has them too, if there is one."""
+        """Originals of everything folded so far; the store has them, too."""
         return self._cursor.verbatim
 
     @property
@@ -133,7 +133,7 @@ class Session(Generic[M]):
         return self._sending.report
 
     def append(self, message: M) -> None:
-        """Add one message, a mapping or an object; the session keeps its own copy of a mapping."""
+        """Add one message, a mapping or an object; the session copies a mapping."""
         place = len(self)
         self._cursor.append(self._objects.read_one(message, place))
         self._await(place)
@@ -159,7 +159,7 @@ class Session(Generic[M]):
         return bool(self._awaited) and self._cursor.messages[-1].is_tool_result
 
     def pop(self) -> M:
-        """Take back the last message, and return it as it was given."""
+        """Remove the last message and return it."""
         if not len(self):
             raise MessageError("there is none to take back", "messages")
         last: list[M] = self._objects.write([clone(dict(self._cursor.messages[-1].wire))])
@@ -167,12 +167,7 @@ class Session(Generic[M]):
         return last[0]
 
     def truncate(self, length: int) -> None:
-        """Keep only the first *length* messages, as if the later ones had never been appended.
-
-        Up to the last fold the view stays as it was. A fold depends on what came last when it was
-        made, so if one of the messages that it has seen goes, the session begins anew with the
-        others. What was folded can still be restored.
-        """
+        """Keep the first *length* messages, as if the later ones had never been appended."""
         check_whole("length", length)
         if length < len(self):
             self._sending.cut(length)
@@ -181,7 +176,7 @@ class Session(Generic[M]):
                 self._await(place)
 
     def fork(self) -> Self:
-        """Return an independent session with the same state; both write to the same store."""
+        """Return an independent session with the same state, which writes to the same store."""
         other = copy.copy(self)
         other._sending, other._objects = self._sending.fork(), self._objects.copy()
         other._awaited = self._awaited.copy()
@@ -198,7 +193,7 @@ class Session(Generic[M]):
 
     @property
     def messages(self) -> list[M]:
-        """The whole conversation as it was given, copied."""
+        """A copy of the whole conversation, unfolded."""
         return self._objects.write([clone(dict(m.wire)) for m in self._cursor.messages])
 
     def note_sent(self) -> None:
@@ -223,7 +218,7 @@ class Session(Generic[M]):
 
     @property
     def wires(self) -> list[dict[str, Any]]:
-        """The messages of the last view as plain data; what `retrieve_tool` wants to see."""
+        """The messages of the last view as plain data, which `retrieve_tool` needs."""
         return [item.wire for item in self._sending.sent.current()]
 
     @property
@@ -233,7 +228,7 @@ class Session(Generic[M]):
 
     @property
     def places(self) -> list[range]:
-        """For each message of the last view, the indices of those that it stands for."""
+        """For each message of the last view, the indices of the messages it stands for."""
         return [item.span for item in self._sending.sent.current()]
 
     @property
@@ -320,10 +315,7 @@ class Session(Generic[M]):
         return self._written(await arun(self._sending.fold_due(), asker, tally))
 
     def refold(self, token_budget: int | str | None = None) -> list[M]:
-        """Fold everything now, whether it pays or not; return what to send.
-
-        To half of a number of tokens, and without any budget as `compress` would.
-        """
+        """Fold everything now, and return what to send."""
         return self._written(self._run(self._sending.refold(self._budget_of(token_budget))))
 
     def _budget_of(self, token_budget: int | str | None) -> Budget:
@@ -336,7 +328,7 @@ class Session(Generic[M]):
         return self._objects.write([item.wire for item in view.current()])
 
     def save(self, store: Store) -> str:
-        """Write everything to *store* and return the key with which to `resume`."""
+        """Write everything to *store* and return the key for `resume`."""
         facts = {"budget": [self._budget.tokens, self._budget.way], "models": self._models}
         return write_state(scoped(store, self.conversation), self._sending, facts)
 
@@ -365,12 +357,7 @@ class Session(Generic[M]):
         clock: Callable[[], float] = time.time,
         **choices: Unpack[Choices],
     ) -> Self:
-        """Resume a saved session; it continues byte for byte as if it had never stopped.
-
-        Functions and models cannot be saved: a counter or a summarizer that was given
-        must be given again. Other choices replace those that were saved. `StoreError` if
-        anything that was saved is missing or not as it was.
-        """
+        """Continue a saved session, byte for byte as if it had never stopped."""
         helpers, others = split_helpers(choices)
         has_budget = "token_budget" in others
         budget = others.pop("token_budget", None)

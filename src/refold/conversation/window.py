@@ -77,17 +77,18 @@ class ContextWindowManager:
         manager = ContextWindowManager(model="gpt-5", store=SqliteStore("originals.db"))
         client.chat.completions.create(model="gpt-5", messages=manager.fit(messages).messages)
 
-    What no strategy touches: system prompts, the first task, the last user message, tool calls
-    without a result yet, and *pins*. Results are respelled without loss before they are first sent.
-    What was sent of a conversation stays as it is until it exceeds *high_water* of what is
-    available, which brings it down to *low_water* of it, or until folding pays, as *token_budget*
-    says: that is as in a `Session`; with `None`, only the window counts.
+    No strategy touches system prompts, the first task, the last user message, unanswered tool calls
+    and *pins*. Tool results are re-encoded without loss before they are first sent. After that,
+    nothing changes until the conversation exceeds *high_water* of what is available, which brings
+    it down to *low_water* of it, or until a fold pays, as *token_budget* says (see `Session`; with
+    `None` only the window counts).
 
-    *context_limit* is the window where no table need be asked, *default_context_limit* the one for
-    a *model* that no table knows, with a warning. The newest *keep_results* tool results stay whole
-    as long as that fits. After *pass_seconds* no model is waited for. *max_passes* such as `(1, 5)`
-    allows one change in five turns, unless it would not fit. *options* are the engine's: by default
-    those of the profile `standard`; one that a window makes no use of is refused.
+    - *context_limit*: the window; by default that of *model*. *default_context_limit* is for models
+      that refold does not know, and warns.
+    - *keep_results*: how many of the newest tool results stay whole as long as they fit.
+    - *pass_seconds*: how long to wait for a summarizing model.
+    - *max_passes*: `(1, 5)` allows one change in five turns, unless more are needed to fit.
+    - *options*: those of the engine, by default those of `standard`.
     """
 
     def __init__(
@@ -196,11 +197,11 @@ class ContextWindowManager:
         )
 
     def get_context_limit(self) -> int:
-        """Return the tokens of the whole window."""
+        """Return the size of the whole window."""
         return self._context_tokens
 
     def available(self, tools: Sequence[Tool] | None = None) -> Available:
-        """Return how the window is shared out: answer, tools, margin, messages."""
+        """Return how the window is divided: answer, tools, margin, messages."""
         if tools is not None:
             _check_list("tools", tools)
         return self._shared_out(self._context_tokens, self._tools if tools is None else tools)
@@ -215,7 +216,7 @@ class ContextWindowManager:
         )
 
     def get_max_prompt_tokens(self) -> int:
-        """Return the tokens that messages and tools may have together."""
+        """Return how many tokens messages and tools may have together."""
         shares = self.available()
         return shares.available + shares.tools
 
@@ -224,11 +225,7 @@ class ContextWindowManager:
         return max(0, self.available().available - self._count(messages))
 
     def fit(self, messages: Sequence[M], tools: Sequence[Tool] | None = None) -> FitResult[M]:
-        """Return a list to send: as it was as far as that pays and fits, else shortened.
-
-        *tools* are the definitions sent along, if others than those the manager was made with.
-        `BudgetError` with `strict=True` if it cannot be made to fit; else `FitResult.fits` says so.
-        """
+        """Return what to send: unchanged as long as it fits and no fold pays."""
         return self._run(self._fit, messages, tools)
 
     async def afit(
@@ -240,15 +237,11 @@ class ContextWindowManager:
     async def enforce_limit(
         self, messages: Sequence[M], tools: Sequence[Tool] | None = None
     ) -> FitResult[M]:
-        """Do what `afit` does; the result also has `dropped` and `summarized`."""
+        """Do what `afit` does."""
         return await self.afit(messages, tools)
 
     def prepare(self, messages: Wires, tools: Sequence[Tool] | None = None) -> bool:
-        """Fold early if a conversation is nearly too long; tell whether that was done.
-
-        Call it in a thread, or `aprepare` in a task, while the model is answering. The next `fit`
-        that has to fold takes it over if the conversation still begins the same.
-        """
+        """Fold early if the conversation is nearly too long; return whether that was done."""
         return self._run(self._prepare, messages, tools)
 
     async def aprepare(self, messages: Wires, tools: Sequence[Tool] | None = None) -> bool:
@@ -256,12 +249,7 @@ class ContextWindowManager:
         return await self._arun(self._prepare, messages, tools)
 
     def recover(self, messages: Sequence[M], error: object) -> FitResult[M] | None:
-        """Fit again after a provider refused *messages* as too long; `None` for other errors.
-
-        What the provider reported replaces what we believed about the window and our counting.
-        `BudgetError` if nothing more can be saved, or not enough, or if a window of the size that
-        it reported has no room for messages; then nothing is learned.
-        """
+        """Fit again after a provider rejected *messages* as too long; `None` for other errors."""
         overflow = parse_overflow(error)
         if overflow is None:
             return None
@@ -279,11 +267,7 @@ class ContextWindowManager:
     def observe(
         self, messages: Wires, prompt_tokens: int, tools: Sequence[Tool] | None = None
     ) -> None:
-        """Learn from the usage that a provider reports for *messages* as they were sent.
-
-        Later estimates come closer to what it counts; where tokens are counted exactly, or by a
-        counter of the caller's, there is nothing to learn.
-        """
+        """Learn from the usage that a provider reports for *messages*."""
         if isinstance(self._counter, CalibratedCounter):
             total = self._count(messages) + self.available(tools).tools
             plain = round(total / self._counter.factor)

@@ -189,8 +189,8 @@ _LEGEND: Final = (
 
 
 def legend() -> str:
-    """Return the few sentences that explain to a model how shortened views are written.
+    """Return the few sentences that explain the marks to a model, for a system prompt.
 
-    They are meant for a system prompt. `retrieve_tool` says the same in its description.
+    The description of `retrieve_tool` has them, too.
     """
     return _LEGEND

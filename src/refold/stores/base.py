@@ -16,11 +16,8 @@ class Store(Protocol):
     """Keeps JSON-like values under content-derived keys.
 
     A key is derived from its value, so writing it twice is harmless and nothing is ever
-    overwritten. The exceptions are links to originals, which are named by their stand-in: refold
-    reads them back after a put, and takes another name if another writer was first.
-
-    Values are copied on the way in and out. A store may be used from any thread. All its errors are
-    `StoreError`.
+    overwritten. Values are copied on the way in and out. A store may be used from any thread. All
+    its errors are `StoreError`.
     """
 
     def put(self, entries: Mapping[str, Any]) -> None:

@@ -55,17 +55,17 @@ _log: Final = logging.getLogger("refold.tools")
 
 
 class CompressionManager:
-    """Decides when tool results are worth shortening, and keeps the short form beside them.
+    """Decides when tool results are worth shortening, and keeps the short form next to them.
 
         manager = CompressionManager(summarizer="openai:gpt-5-mini")
         manager.compress(messages)
         client.chat.completions.create(model="gpt-5", messages=manager.view(messages))
 
-    `compress` and `acompress` put a `compressed_content` beside the unchanged `content` of the
-    messages given; `view` returns what to send. With *generate* (chat messages to text), *model*
-    (a name such as `openai:gpt-5-mini`) or *summarizer* a model writes the short form and it is
-    checked; without one the engine's own means are used. Results that the model has not seen yet,
-    failed results and small ones stay as they are. Safe to share between threads and tasks.
+    `compress` and `acompress` put a `compressed_content` next to the unchanged `content` of a
+    message; `view` returns what to send. A model writes and refold checks the short form if there
+    is *generate* (from chat messages to text), *model* (a name such as `openai:gpt-5-mini`) or
+    *summarizer*; otherwise refold selects from the text. Failed results, small ones and those that
+    the model has not read yet stay as they are. Safe to share between threads and tasks.
     """
 
     def __init__(
@@ -104,12 +104,12 @@ class CompressionManager:
 
     @property
     def compression_count(self) -> int:
-        """How many texts were shortened since this manager was made."""
+        """How many texts it has shortened."""
         return self._stats.compressed
 
     @property
     def stats(self) -> ManagerStats:
-        """Totals since this manager was made."""
+        """Totals of all passes."""
         return self._stats
 
     @property
@@ -118,10 +118,7 @@ class CompressionManager:
         return _reports().get(self, ManagerReport())
 
     def should_compress(self, messages: Sequence[Any], *, in_place: bool = True) -> bool:
-        """Tell whether a limit is reached and something can be done about it.
-
-        With *in_place* False, as for `compress`, what `view` shows short already counts as done.
-        """
+        """Return whether a limit is reached and something can be shortened."""
         return bool(self.explain(messages, in_place=in_place))
 
     async def ashould_compress(self, messages: Sequence[Any], *, in_place: bool = True) -> bool:
@@ -129,7 +126,7 @@ class CompressionManager:
         return await asyncio.to_thread(self.should_compress, messages, in_place=in_place)
 
     def explain(self, messages: Sequence[Any], *, in_place: bool = True) -> str:
-        """Say why `should_compress` is true; an empty string means that it is not."""
+        """Return why `should_compress` is true, or an empty string if it is not."""
         judged = self._survey(messages, in_place=in_place)
         sent = messages if in_place else self.view(messages)
         return find_trigger(sent, judged, self.options)
@@ -162,11 +159,7 @@ class CompressionManager:
         return report
 
     def view(self, messages: Sequence[Any]) -> list[Any]:
-        """Return the list to send: short forms in the place of the long ones, inputs untouched.
-
-        With a store, `uncompress` puts the originals back, also after a `ContextWindowManager` with
-        the same store has folded the view.
-        """
+        """Return the list to send, with short forms in place of long ones."""
         judged = self._survey(messages)
         view = [apply_short_form(message) for message in messages]
         for candidate in judged:

@@ -46,14 +46,14 @@ _GLOB: Final = re.compile(r"[*?[]")
 
 @dataclass(frozen=True, slots=True)
 class Policies:
-    """Policies by tool: exact names first, then globs in the order given, then the default."""
+    """Policies by tool: exact names first, then globs in order, then the default."""
 
     rules: Mapping[str, ToolPolicy] = field(default_factory=dict[str, ToolPolicy])
-    """Name or glob (`read_*`, case counts) → policy."""
+    """Maps names or globs (`read_*`, case-sensitive) to policies."""
     _: KW_ONLY
     default: ToolPolicy = "model"
     errors: ToolPolicy = "verbatim"
-    """For failed results; where the tool's own policy is more careful, that one holds."""
+    """For failed results, unless the tool's own policy is stricter."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.rules, Mapping):
@@ -74,11 +74,7 @@ class Policies:
         return min(policy, self.errors, key=_POLICIES.index) if result.is_error else policy
 
     def may_send(self, result: TextRef) -> bool:
-        """Tell whether a model may see *result*, for whatever purpose.
-
-        Ask this too where text is sent on in bulk: a failed result is verbatim *and* must not be
-        sent if its tool says so.
-        """
+        """Return whether a model may see *result*."""
         policies = (self._of_tool(result.tool), *([self.errors] if result.is_error else []))
         return "never_send" not in policies
 
@@ -89,58 +85,57 @@ class Policies:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ManagerOptions:
-    """What a `CompressionManager` can be told; every name is a keyword of it too."""
+    """The options of a `CompressionManager`, which takes each of them as a keyword, too."""
 
     compress_tool_results: bool = True
-    """Whether tool results are shortened, and counted."""
+    """Whether tool results are shortened."""
     compress_tool_results_limit: int = 3
-    """So many tool results without a short form are a reason to compress."""
+    """Compress when this many tool results have no short form."""
     compress_token_limit: int = 0
-    """More tokens than this in the texts of one message, whoever says them, are a reason to
-    compress, and they are shortened; 0 turns this off. Managers of this kind in other libraries
-    begin at 4,096: give that number to get what they do."""
+    """Compress messages of any role with more tokens than this; 0 turns it off. Similar managers in
+    other libraries use 4,096."""
     compress_context_limit: int | None = None
-    """So many tokens in all are a reason to compress."""
+    """Compress when the conversation has this many tokens."""
     prompt: str = DEFAULT_COMPRESSION_PROMPT
     """The instructions for the model."""
     debug: bool = False
-    """Whether to say what becomes of every text: to the logger `refold.tools`, with the level
-    DEBUG, and to standard error where logging would drop that."""
+    """Log what happens to every text, to `refold.tools` at level DEBUG, or to standard error if
+    nobody listens there."""
     policies: Policies = field(default_factory=Policies)
-    """What may be done with the results of which tool."""
+    """What may be done with the results of each tool."""
     keep_recent: int = 0
-    """The newest results that stay as they are, on top of those the model has not seen yet."""
+    """How many of the newest results stay as they are, besides those the model has not read yet."""
     min_tokens: int = 40
     """Shorter texts are left alone."""
     min_saving: float = 0.1
-    """The share of tokens that a short form has to save, with everything that is added to it."""
+    """The share of tokens that a short form must save."""
     expected_uses: float = 20.0
-    """About how often a text will be sent again: a model is asked only if that pays."""
+    """How often a text will be sent again: a model is asked only if that pays."""
     price_factor: float = 1.0
-    """What the summarizing model costs, compared with the one that reads the short forms."""
+    """The summarizing model's price divided by that of the model that reads the short forms."""
     cool_down_seconds: float = 300.0
-    """How long a text is left alone after the model failed on it."""
+    """How long a text is left alone after the model has failed on it."""
     pass_seconds: float | None = None
-    """When a pass stops waiting for the model and continues without it."""
+    """How long a pass waits for the model before it continues without it."""
     call_seconds: float = 120.0
     """How long one call of the model may take."""
     max_concurrent: int | Limiter = 4
-    """Calls under way at once; a `Limiter` is a limit over all managers that have it."""
+    """How many calls may run at once; several managers can share a `Limiter`."""
     price_per_million: float | None = None
-    """What the model that reads the conversation costs per million tokens of input, in US dollars:
-    then reports say how much money the short forms save. No price is known unless it is given."""
+    """The reading model's price in US dollars for a million input tokens, so that reports show the
+    money saved."""
     cache: Cache | None = None
-    """Where answers are kept, in any store; in memory if there is none."""
+    """A store for answers; by default, memory."""
     cache_version: str = ""
-    """Names the model behind `generate` in the cache: another name, other answers."""
+    """Names the model behind `generate` in the cache; change it when the model changes."""
     find_secrets: SecretFinder | None = None
-    """Finds what must not be sent to the model, instead of `refold.scan.secrets`."""
+    """Finds what must not be sent to the model; replaces `refold.scan.secrets`."""
     counter: TokenCounter = estimate_tokens
     store: Store | None = None
-    """Keeps originals; short forms then say under which handle they can be fetched."""
+    """Keeps originals; short forms then show a handle to fetch them with."""
     conversation: str | None = None
-    """The name of the conversation, if this manager has but one: then handles are short, and what
-    is behind them is found under this name only."""
+    """The name of the conversation, if there is only one: handles are then short, and only this
+    name finds the originals."""
     on_event: Listener | None = None
     clock: Callable[[], float] = time.monotonic
 
@@ -163,7 +158,7 @@ class ManagerOptions:
 
     @classmethod
     def of(cls, choices: Mapping[str, Any]) -> Self:
-        """Make options from keywords, naming the nearest option when one is unknown."""
+        """Make options from keywords; an error about an unknown one names the nearest."""
         check_names(choices, [option.name for option in fields(cls)])
         return cls(**choices)
 

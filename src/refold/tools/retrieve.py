@@ -69,16 +69,16 @@ _PARAMETERS: Final = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RetrieveTool:
-    """A tool to offer to a model: `schema` goes into the request, `call` answers."""
+    """A tool to offer to a model: put `schema` into the request, answer with `call`."""
 
     source: Store | Mapping[str, Any] = field(repr=False)
     messages: Sequence[object] = field(default=(), repr=False)
     conversation: str | None = None
-    """The name under which the conversation was folded; nothing of another one is ever found."""
+    """The name under which the conversation was folded; originals of others are never found."""
     name: str = "retrieve_original"
     style: Style = "openai"
     max_tokens: int = 2_000
-    """The most text in one answer; the model may ask again for more."""
+    """The most tokens in one answer; the model may ask for more."""
 
     def __post_init__(self) -> None:
         kind = type(self.source).__name__
@@ -93,7 +93,7 @@ class RetrieveTool:
 
     @property
     def schema(self) -> Any:
-        """The tool as the provider wants it in a request: a dict, which every SDK's types take."""
+        """The tool as the provider expects it in a request."""
         about = {"name": self.name, "description": _DESCRIPTION}
         parameters = deepcopy(_PARAMETERS)
         match self.style:
@@ -105,7 +105,7 @@ class RetrieveTool:
                 return {**about, "input_schema": parameters}
 
     def call(self, arguments: Mapping[str, Any] | str) -> str:
-        """Answer a call of the model; errors go into the answer and are never raised."""
+        """Answer a call of the model; errors become answers and are never raised."""
         try:
             ask = _read(arguments)
             if not ask.query:
@@ -141,8 +141,8 @@ def retrieve_tool(
 ) -> RetrieveTool:
     """Make the tool from a result, from its `verbatim`, or from a store and the folded messages.
 
-    *conversation* is the name under which they were folded, if any; *max_tokens* is the most that
-    one answer brings. A query needs the folded messages or a mapping.
+    *conversation* is the name under which they were folded, *max_tokens* the most that one answer
+    may have. A query needs the folded messages or a mapping.
     """
     if isinstance(source, Result):
         messages = messages or source.messages

@@ -67,12 +67,12 @@ class ToolStats:
 
 
 class ToolCompressor:
-    """Makes long results of tools short; safe to share between threads and tasks.
+    """Shortens long tool results; safe to share between threads and tasks.
 
-    *max_bytes* counts UTF-8. With `strategy="summarize"` the function or summarizer given as
-    *summarize* is asked first, and its answer must pass the checks; failing that, the text is cut.
-    Without a *store* nothing is kept of what is left out. With the name of a *conversation* handles
-    are short, and only `retrieve_tool` with the same name finds what is behind them.
+    *max_bytes* counts UTF-8. With `strategy="summarize"`, *summarize* is asked first, a function or
+    summarizer whose answer must pass the checks; otherwise the text is cut. Originals are kept only
+    in a *store*. With the name of a *conversation*, handles are short, and only a `retrieve_tool`
+    of that name opens them.
     """
 
     def __init__(
@@ -99,16 +99,16 @@ class ToolCompressor:
 
     @property
     def stats(self) -> ToolStats:
-        """What was done so far."""
+        """What it has done so far."""
         with self._lock:
             return ToolStats(**self._counts, last_failure=self._last_failure)
 
     def should_compress(self, value: object) -> bool:
-        """Tell whether *value* is too long and may be shortened."""
+        """Return whether *value* is too long and may be shortened."""
         return self._long_text(value) is not None
 
     def compress(self, value: R) -> R | str:
-        """Return *value* itself, or a text of at most `max_bytes` if it is longer than that."""
+        """Return *value* if it is short enough, else a text of at most `max_bytes`."""
         text = self._begin(value)
         return value if text is None else run_apart(partial(self._shorten, text))
 
@@ -118,7 +118,7 @@ class ToolCompressor:
         return value if text is None else await self._shorten(text)
 
     def wrap(self, function: Callable[P, R]) -> Callable[P, R | str]:
-        """Make a tool that returns what *function* does, compressed; what it raises is raised."""
+        """Make a tool that returns what *function* does, compressed; exceptions pass through."""
         if is_async(function):
             raise ConfigError("this tool is asynchronous; use awrap() instead of wrap()")
 

@@ -12,8 +12,7 @@ RefoldError
 ├── AnswerError      an answer of a model that is no summary
 │   └── ToolCallError  it called a tool instead
 ├── BatchError       a batch that cannot continue
-├── JobError         a job that failed in a worker of the proxy
-├── WorkerLostError  a worker of the proxy that died before it answered
+├── JobError         a request that the proxy could not fold
 └── OutputError      a result that a command cannot write
 """
 
@@ -89,11 +88,7 @@ class BatchError(RefoldError):
 
 
 class JobError(RefoldError):
-    """A job failed in a worker; the message quotes no content."""
-
-
-class WorkerLostError(RefoldError):
-    """A worker died before it answered."""
+    """A request could not be folded; the message quotes no content."""
 
 
 def describe(error: BaseException) -> str:

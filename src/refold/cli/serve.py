@@ -12,6 +12,7 @@ from typing import Any, Final
 import click
 
 from refold.errors import ConfigError
+from refold.gone import GONE_FLAGS
 from refold.stores.opening import open_store
 
 _EPILOG = """\b
@@ -25,6 +26,12 @@ Examples:
 \b
 Every option can also be set in the environment: REFOLD_PORT, REFOLD_STORE, …
 A page with all figures is at the address that is printed."""
+
+
+def _refuse(_context: click.Context, option: click.Parameter, value: str | None) -> None:
+    """Refuse an option that is gone; `wrap` would take it for the program otherwise."""
+    if value is not None:
+        raise click.UsageError(f"{option.opts[0]} is gone: {GONE_FLAGS[option.opts[0]]}")
 
 
 _OPTIONS: Final = (
@@ -77,7 +84,7 @@ _OPTIONS: Final = (
         default=None,
         help="Let the page show what conversations say; on loopback only.",
     ),
-    click.option("--workers", type=int, help="Processes that fold. [1]"),
+    click.option("--workers", hidden=True, expose_value=False, callback=_refuse),
     click.option("--config", metavar="FILE", help="Settings in TOML; read again at SIGHUP."),
 )
 

@@ -23,7 +23,7 @@ GOOGLE_GEMINI_BASE_URL, and an agent that refold knows by what that one reads
 requests on to. Every option can also be set in the environment:
 REFOLD_PROFILE, REFOLD_TOKEN_BUDGET, REFOLD_EXCLUDE_TOOLS, REFOLD_TOOL_LIMITS,
 REFOLD_TTL, REFOLD_STORE, REFOLD_RETRIEVE, REFOLD_FOLD_MS, REFOLD_CONFIG,
-REFOLD_SHOW_CONTENT, REFOLD_WORKERS. The exit code is that of the program."""
+REFOLD_SHOW_CONTENT. The exit code is that of the program."""
 
 
 @click.command(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -40,6 +41,24 @@ def proxy_for(upstream: ScriptedUpstream | str, folder: Path, **given: Any) -> I
     finally:
         thread.run(proxy.close())
         thread.close()
+
+
+@contextmanager
+def held(proxy: Proxy) -> Iterator[None]:
+    """Let the folder of a proxy stand still, so that folding is late; then let it finish."""
+    free = threading.Event()
+    proxy.folding.loop.call_soon_threadsafe(free.wait)
+    try:
+        yield
+    finally:
+        free.set()
+    settle(proxy)
+
+
+def settle(proxy: Proxy) -> None:
+    """Wait until nothing is being folded."""
+    while proxy.folding.waiting:
+        time.sleep(0.01)
 
 
 def totals_of(proxy: Proxy) -> Totals:

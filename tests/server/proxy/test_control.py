@@ -180,3 +180,11 @@ def test_wrap_takes_the_options_of_serve_and_lists_its_variables(tmp_path: Path)
     with_option = ["wrap", "--budget", "never", "--store", str(tmp_path / "s.db"), "--"]
     ran = runner.invoke(cli, [*with_option, sys.executable, "-c", "pass"])
     assert "token_budget" in ran.output + str(ran.exception)
+
+
+@pytest.mark.parametrize("before", [["serve"], ["wrap"]])
+def test_workers_are_gone(before: list[str]) -> None:
+    ran = CliRunner().invoke(cli, [*before, "--workers", "2", "--", "true"])
+    assert "--workers is gone: refold serve folds in one process" in ran.output
+    with pytest.raises(ConfigError, match="REFOLD_WORKERS is gone"):
+        Settings.from_env({"REFOLD_WORKERS": "2"})

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import sqlite3
 import sys
-import time
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
-from itertools import pairwise
 from pathlib import Path
 
+import httpx2
 import pytest
 
 from refold.stores import SqliteStore
-from tests.patience import FOR_EVER
 from tests.server.proxy.agents import Agent, serving
-from tests.server.proxy.running import log_of, proxy_for
+from tests.server.proxy.running import held, log_of, proxy_for, settle
 from tests.server.proxy.test_retrieval import ask_for_original, results_of
 from tests.server.upstream import Check, Fail, Request, Say, ScriptedUpstream
 
@@ -68,64 +64,20 @@ def test_a_full_disk_is_counted_and_what_was_sent_stays(
 ) -> None:
     import resource
 
-    with proxy_for(upstream, tmp_path) as proxy:
-        agent = Agent(proxy.url)
+    agent = Agent("")
+    with serving(upstream.url, tmp_path / "originals.db") as (process, agent.url):
         for _ in range(3):
             assert agent.turn().status_code == 200
-        (pid,) = proxy.workers.pids
-        resource.prlimit(pid, resource.RLIMIT_FSIZE, (4096, resource.RLIM_INFINITY))
+        resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (4096, resource.RLIM_INFINITY))
         assert agent.turn().status_code == 200
-        assert proxy.stats.faults["fold failed"] == 1
-        resource.prlimit(pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY,) * 2)
+        faults = httpx2.get(f"{agent.url}/stats").json()["faults"]
+        assert faults == {"fold failed": 1}
+        resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY,) * 2)
         assert agent.turn().status_code == 200
     upstream.check_prefixes()
     after = upstream.requests[4].messages
     assert after[4] != agent.messages[4], "what had been folded is sent so again"
     assert after[6] == agent.messages[6], "what went out as it came stays so"
-    assert after[8] != agent.messages[8], "and what comes later is folded"
-
-
-def test_a_killed_worker_is_replaced_and_the_past_is_the_same(
-    upstream: ScriptedUpstream, tmp_path: Path
-) -> None:
-    with proxy_for(upstream, tmp_path) as proxy:
-        agent = Agent(proxy.url)
-        for turn in range(6):
-            if turn == 3:
-                os.kill(proxy.workers.pids[0], signal.SIGKILL)
-            assert agent.turn().status_code == 200
-        assert proxy.workers.restarts == 1
-        assert proxy.stats.totals.tokens_after < proxy.stats.totals.tokens_before
-    upstream_requests = [request.messages for request in upstream.requests]
-    for before, after in pairwise(upstream_requests):
-        same = sum(one == other for one, other in zip(before, after, strict=False))
-        assert same >= len(before) - 1, "only what was new when it was killed may differ"
-    assert len(upstream_requests) == 6
-
-
-def test_a_worker_that_dies_over_a_request_changes_nothing_that_was_sent(
-    upstream: ScriptedUpstream, tmp_path: Path
-) -> None:
-    with proxy_for(upstream, tmp_path) as proxy, ThreadPoolExecutor() as pool:
-        agent = Agent(proxy.url)
-        for _ in range(3):
-            agent.turn()
-        (pid,) = proxy.workers.pids
-        os.kill(pid, signal.SIGSTOP)
-        answer = pool.submit(agent.turn)
-        while not proxy.workers.waiting:
-            time.sleep(0.01)
-        os.kill(pid, signal.SIGKILL)
-        assert answer.result(FOR_EVER).status_code == 200
-        assert proxy.stats.faults["worker lost"] == 1
-        agent.turn()
-        while proxy.stats.totals.answered < 5:  # counted after the answer has gone out
-            time.sleep(0.01)
-        assert proxy.stats.totals.folded == 4, "all but the first, which has nothing to fold"
-    upstream.check_prefixes()
-    hit, after = (request.messages for request in upstream.requests[3:])
-    assert hit[4] != agent.messages[4], "what had been folded is sent so again"
-    assert hit[6] == agent.messages[6], "what was new goes out as it came"
     assert after[8] != agent.messages[8], "and what comes later is folded"
 
 
@@ -146,16 +98,11 @@ def test_what_goes_out_late_is_on_record_before_it_does(
     with proxy_for(upstream, tmp_path, fold_ms=300) as proxy:
         agent = Agent(proxy.url)
         agent.turn()
-        while proxy.workers.waiting:
-            time.sleep(0.01)
-        (pid,) = proxy.workers.pids
-        os.kill(pid, signal.SIGSTOP)
-        try:
+        settle(proxy)
+        with held(proxy):
             before = count()
             assert agent.turn().status_code == 200
-        finally:
-            os.kill(pid, signal.SIGCONT)
-    assert seen[1:] == [before + 1], "no worker has written it"
+    assert seen[1:] == [before + 1], "no fold has written it"
 
 
 def test_a_killed_proxy_goes_on_where_it_was(upstream: ScriptedUpstream, tmp_path: Path) -> None:

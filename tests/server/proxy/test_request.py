@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +11,9 @@ import pytest
 
 from refold.errors import StoreError
 from refold.messages.cache_marks import without_marks
+from refold.server.proxy.folding import Folder
 from refold.server.proxy.ledger import CAME, SENT, Sent
-from refold.server.proxy.request import Folded, Job, Known, Records, Request
+from refold.server.proxy.request import Folded, Job, Known, Request
 from refold.server.proxy.settings import Settings
 from refold.stores import SqliteStore
 from refold.stores.scope import ScopedStore
@@ -61,7 +62,7 @@ def settings(tmp_path: Path) -> Settings:
 
 
 def enter(settings: Settings, messages: list[Any], sent: list[Any], *, first: int = 0) -> None:
-    """Record a request as a worker does before it goes out: from message *first* of its view on.
+    """Record a request as a folder does before it goes out: from message *first* of its view on.
 
     What is in *sent* is a message, or one that stands for so many of the client's.
     """
@@ -78,7 +79,7 @@ def enter(settings: Settings, messages: list[Any], sent: list[Any], *, first: in
 
 
 def recall(settings: Settings, one: Job) -> Folded | None:
-    return asyncio.run(Records(settings).recall(one))
+    return Folder(settings, lambda: 0.0).recall(one)
 
 
 def sent_for(settings: Settings, messages: list[Any]) -> Any:
@@ -132,17 +133,10 @@ def test_what_was_taken_back_went_as_it_came(settings: Settings) -> None:
     assert sent_for(settings, [ASK, LONG, SAID, LONG, SAID]) == [ASK, SHORT, SAID, LONG, SAID]
 
 
-def test_what_went_out_as_it_came_counts_whatever_a_late_worker_records(settings: Settings) -> None:
+def test_what_went_out_as_it_came_counts_whatever_a_late_fold_records(settings: Settings) -> None:
     enter(settings, [ASK, LONG], [ASK, SHORT])
     messages = [ASK, LONG, SAID, LONG]
-
-    async def send() -> None:
-        records = Records(settings)
-        known = await records.recall(job(messages))
-        assert known is not None
-        await records.note_came(known, "t")
-
-    asyncio.run(send())
+    assert recall(settings, job(messages)) is not None
     enter(settings, messages, [SAID, SHORT], first=2)  # the proxy may be killed after this
     assert sent_for(settings, [*messages, SAID]) == [ASK, SHORT, SAID, LONG, SAID]
 
@@ -155,7 +149,7 @@ def test_other_conversations_are_none_of_its_business(settings: Settings) -> Non
     known = recall(settings, later)
     assert known is not None
     assert known.body is None
-    assert recall(settings, later._replace(body=b"{")) is None
+    assert recall(settings, replace(later, body=b"{")) is None
 
 
 def test_a_store_that_cannot_be_read_says_so(settings: Settings) -> None:
@@ -172,7 +166,7 @@ def test_what_is_known_is_not_read_again_and_makes_no_difference(settings: Setti
         asked = job(messages[:end])
         plain, again = (
             Request(asked, settings),
-            Request(asked, settings, lambda _: remembered),
+            Request(asked, settings, remembered),
         )
         assert (again.messages, again.beginnings) == (plain.messages, plain.beginnings)
         if last:
@@ -182,7 +176,7 @@ def test_what_is_known_is_not_read_again_and_makes_no_difference(settings: Setti
         remembered[:] = last = [again.known()]
         messages = without_marks(messages[:end]) + messages[end:]
     branch = [*messages[:2], block("other"), *messages[3:]]
-    other = Request(job(branch), settings, lambda _: [*last, Known()])
+    other = Request(job(branch), settings, [*last, Known()])
     assert other.beginnings == Request(job(branch), settings).beginnings
     assert other.beginnings[:2] == list(last[0].beginnings[:2])
     assert other.beginnings[2] != last[0].beginnings[2]

@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
-import signal
-import time
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +13,11 @@ import pytest
 
 from refold.messages.cache_marks import without_marks
 from refold.server.proxy.folding import Folder
-from refold.server.proxy.proxy import Proxy
 from refold.server.proxy.request import Job
 from refold.server.proxy.settings import Settings
 from tests.patience import FOR_EVER
-from tests.server.proxy.agents import Agent
-from tests.server.proxy.running import log_of, proxy_for
+from tests.server.proxy.agents import Agent, serving
+from tests.server.proxy.running import held, log_of, proxy_for
 from tests.server.proxy.test_retrieval import ask_for_original
 from tests.server.upstream import Fail, Say, ScriptedUpstream
 
@@ -33,38 +28,17 @@ def upstream() -> Iterator[ScriptedUpstream]:
         yield upstream
 
 
-def turn_while_stopped(proxy: Proxy, agent: Agent) -> None:
-    """Ask while the worker stands still, so that folding is late."""
-    (pid,) = proxy.workers.pids
-    os.kill(pid, signal.SIGSTOP)
-    try:
-        assert agent.turn().status_code == 200
-    finally:
-        os.kill(pid, signal.SIGCONT)
-
-
-@pytest.mark.parametrize("is_killed", [False, True])
 def test_late_after_a_restart_the_past_is_as_it_was_sent(
-    upstream: ScriptedUpstream, tmp_path: Path, is_killed: bool
+    upstream: ScriptedUpstream, tmp_path: Path
 ) -> None:
     agent = Agent("")
     with proxy_for(upstream, tmp_path) as proxy:
         agent.url = proxy.url
         for _ in range(3):
             assert agent.turn().status_code == 200
-    with proxy_for(upstream, tmp_path, fold_ms=500) as proxy:
+    with proxy_for(upstream, tmp_path, fold_ms=500) as proxy, held(proxy):
         agent.url = proxy.url
-        if is_killed:
-            (pid,) = proxy.workers.pids
-            os.kill(pid, signal.SIGSTOP)
-            with ThreadPoolExecutor() as pool:
-                answer = pool.submit(agent.turn)
-                while not proxy.workers.waiting:
-                    time.sleep(0.01)
-                os.kill(pid, signal.SIGKILL)
-                assert answer.result(FOR_EVER).status_code == 200
-        else:
-            turn_while_stopped(proxy, agent)
+        assert agent.turn().status_code == 200
     with proxy_for(upstream, tmp_path) as proxy:
         agent.url = proxy.url
         assert agent.turn().status_code == 200
@@ -75,16 +49,19 @@ def test_late_after_a_restart_the_past_is_as_it_was_sent(
     assert after[8] != agent.messages[8], "and what comes later is folded"
 
 
+@pytest.mark.parametrize("is_restarted", [True, False])
 def test_a_form_that_nobody_waited_for_is_not_sent_later(
-    upstream: ScriptedUpstream, tmp_path: Path
+    upstream: ScriptedUpstream, tmp_path: Path, is_restarted: bool
 ) -> None:
-    """The worker records it, but the request has gone out as it came by then."""
+    """The folder records it, but the request has gone out as it came by then."""
+    agent = Agent("")
+    agent.grow()
     with proxy_for(upstream, tmp_path, fold_ms=500) as proxy:
-        agent = Agent(proxy.url)
-        agent.grow()
-        turn_while_stopped(proxy, agent)
-        while proxy.workers.waiting:
-            time.sleep(0.01)
+        agent.url = proxy.url
+        with held(proxy):
+            assert agent.turn().status_code == 200
+        if not is_restarted:
+            agent.turn()
     with proxy_for(upstream, tmp_path) as proxy:
         agent.url = proxy.url
         agent.turn()
@@ -114,19 +91,21 @@ def test_rounds_are_on_record_before_the_answer_ends(
     upstream: ScriptedUpstream, tmp_path: Path
 ) -> None:
     """A client may ask on as soon as it has all of it, while its connection is still open."""
-    with proxy_for(upstream, tmp_path, token_budget=16_000) as proxy:
-        agent = Agent(proxy.url)
-        agent.lines = 800
-        agent.grow()
-        upstream.script.extend([ask_for_original("So."), Say("It is the log.")])
-        url, seen = f"{proxy.url}/v1/messages", b""
+    agent, store = Agent(""), tmp_path / "originals.db"
+    agent.lines = 800
+    agent.grow()
+    upstream.script.extend([ask_for_original("So."), Say("It is the log.")])
+    options = ("--token-budget", "16000")
+    with serving(upstream.url, store, *options) as (process, agent.url):
+        url, seen = f"{agent.url}/v1/messages", b""
         body = {**agent.body, "stream": True}
         with httpx2.stream("POST", url, json=body, headers=agent.headers) as answer:
             for chunk in answer.iter_raw():
                 seen += chunk
                 if b"event: message_stop" in seen:
-                    os.kill(proxy.workers.pids[0], signal.SIGKILL)
+                    process.kill()
                     break
+    with serving(upstream.url, store, *options) as (process, agent.url):
         said = [{"type": "text", "text": text} for text in ("So.", "It is the log.")]
         agent.messages += [{"role": "assistant", "content": said}, {"role": "user", "content": "?"}]
         assert agent.ask().status_code == 200

@@ -2,8 +2,8 @@
 
     client ──► entrance, proxy ──► client_request ──► upstream ──► provider ──► answering ──► client
                                      │ ▲
-                                   workers: folding a conversation, by the ledger of what was sent
+                                   folding: a conversation, by the ledger of what was sent
 
-The event loop only moves bytes. Bodies are parsed and folded in worker processes, with a deadline.
-If that fails, what is new goes out as it came, and the rest as it was sent before.
+The event loop only moves bytes. Bodies are parsed and folded in a thread, with a deadline. If that
+fails, what is new goes out as it came, and the rest as it was sent before.
 """

@@ -15,7 +15,7 @@ from multidict import CIMultiDict
 from yarl import URL
 
 from refold.conversation.models import list_prices
-from refold.errors import JobError, StoreError, WorkerLostError, describe_kind
+from refold.errors import JobError, StoreError, describe_kind
 from refold.server.proxy.answering import Answer, Meter
 from refold.server.proxy.apis.base import Api, RetrievalCall, Usage
 from refold.server.proxy.entrance import (
@@ -27,14 +27,14 @@ from refold.server.proxy.entrance import (
     session_of,
     tenant_of,
 )
-from refold.server.proxy.request import Folded, Job, Records
+from refold.server.proxy.folding import FoldingThread
+from refold.server.proxy.request import Folded, Job
 from refold.server.proxy.settings import Settings
 from refold.server.proxy.stats import Stats, Totals, figures_of
 from refold.server.proxy.upstream import Upstream
-from refold.server.proxy.workers import NO_ANSWER, STORE_SECONDS, Workers
 
 _SPARE: Final = 0.15
-"""The share of its time that a worker leaves for writing the request and for the way back."""
+"""The share of its time that the folder leaves for writing the request and for the way back."""
 _MAX_ERROR_BYTES: Final = 1 << 20
 """How much of an error is read before the request is retried; errors are much shorter."""
 _LATE: Final = "late"
@@ -48,8 +48,7 @@ class Shared:
 
     settings: Settings
     stats: Stats
-    workers: Workers
-    records: Records
+    folding: FoldingThread
     upstream: Upstream
 
 
@@ -70,7 +69,6 @@ class ClientRequest:
         key = request.query.get("key", "")
         self._tenant = tenant_of(request.headers, key, is_local=shared.settings.is_local)
         self._client_session = session_of(request.headers)
-        self._worker_key = self._tenant + self._client_session
         self._folded = Folded()
 
     async def serve(self) -> web.StreamResponse:
@@ -114,61 +112,45 @@ class ClientRequest:
                 deadline=time.time() + (1 - _SPARE) * seconds,
                 is_lossless=is_lossless or wish == "lossless",
             )
-            folded = await self._attempt(job, seconds)
-            if folded.why_not in (_LATE, _FAILED):
-                folded = await self._recall(job, folded)
+            folded = await self._fold(job, seconds)
         self._folded, self._came = folded, len(body)
         name = f"{self._tenant[:6]}-{folded.conversation}" if folded.conversation else "other"
         now = time.time()
         self._session = session = self._stats.session(name, self.api.name, folded.model)
         self._idle_seconds, session.last_seen = now - session.last_seen, now
-        session.owner = self._worker_key, self._tenant, folded.conversation
+        session.owner = self._tenant, folded.conversation
         session.last, session.figures = folded, Totals()
         is_late = folded.is_late or folded.why_not in (_LATE, _FAILED)
         self._add(Totals(requests=1, late=is_late))
         return folded.body
 
-    async def _attempt(self, job: Job, seconds: float) -> Folded:
-        started = time.perf_counter()
+    async def _fold(self, job: Job, seconds: float) -> Folded:
+        """Return how a request goes out: if folding is late or fails, as it is on record."""
+        folding, stats, started = self._shared.folding, self._stats, time.perf_counter()
         try:
-            folded: Folded = await self._call("fold", job, seconds=seconds)
+            folded = await folding.call(folding.folder.fold(job), seconds, job=job)
         except TimeoutError:
-            self._stats.fault("fold late")
-            return Folded(why_not=_LATE)
-        except WorkerLostError:
-            self._stats.fault("worker lost")
-            return Folded(why_not=_FAILED)
+            stats.fault("fold late")
+            why_not = _LATE
         except JobError as error:
-            self._stats.fault("fold failed")
+            stats.fault("fold failed")
             _log.error("not folded: %s", error)
-            return Folded(why_not=_FAILED)
-        self._stats.folding.add(time.perf_counter() - started)
-        if folded.why_not == _LATE or folded.is_late:
-            self._stats.fault("fold late")
-        elif folded.why_not and folded.body is not None:
-            self._stats.fault("fold failed")
-            _log.error("what is new is sent as it came: %s", folded.why_not)
-        return folded
-
-    async def _recall(self, job: Job, folded: Folded) -> Folded:
-        """Return the request as it is on record; what is new goes as it came."""
-        try:
-            known = await self._shared.records.recall(job)
-        except (TimeoutError, StoreError) as error:
-            self._stats.fault("record not read")
-            _log.error("sent as it came: %s", describe_kind(error))
-            known = Folded()
-        if known is None:
+            why_not = _FAILED
+        else:
+            stats.folding.add(time.perf_counter() - started)
+            if folded.is_late:
+                stats.fault("fold late")
+            elif folded.why_not and folded.body is not None:
+                stats.fault("fold failed")
+                _log.error("what is new is sent as it came: %s", folded.why_not)
             return folded
-        if not known.is_recorded and not self.api.is_counting(job.path):
-            try:
-                await self._shared.records.note_came(known, job.tenant)
-            except (TimeoutError, StoreError):
-                self._stats.fault("not entered")
-            # The worker may still have another form in mind, which nobody waits for.
-            about = job.tenant, known.opening, known.beginning
-            self._taking_back = asyncio.create_task(self._enter("take_back", *about))
-        return replace(known, why_not=folded.why_not)
+        try:
+            known = await folding.recall(job)
+        except (TimeoutError, StoreError) as error:
+            stats.fault("record not read")
+            _log.error("sent as it came: %s", describe_kind(error))
+            known = None
+        return replace(known or Folded(), why_not=why_not)
 
     async def _send(self, body: bytes) -> aiohttp.ClientResponse:
         headers = self._headers
@@ -193,27 +175,27 @@ class ClientRequest:
         if answer.status < 400:
             self._stats.fault("folded request refused")
             _log.warning("%s: refused as it was folded, taken as it came", folded.conversation)
-            await self._enter("turn_off", self._tenant, folded.beginning)
+            folder = self._shared.folding.folder
+            await self._enter(folder.turn_off(self._tenant, folded.beginning))
         return answer
 
     async def _relay_rounds(
         self, sent: bytes, response: aiohttp.ClientResponse
     ) -> web.StreamResponse:
         """Relay an answer, and answer the retrieval calls in it."""
-        about = self._tenant, self._folded.beginning
+        about, folding = (self._tenant, self._folded.beginning), self._shared.folding
 
         async def retrieve(call: RetrievalCall) -> str:
             asked = self._tenant, self._folded.conversation, self.api.name, sent, call.arguments
             try:
-                text: str = await self._call("retrieve", *asked)
-            except NO_ANSWER:
+                return await folding.call(folding.folder.retrieve(*asked))
+            except (TimeoutError, JobError):
                 self._stats.fault("retrieval failed")
                 return "[the original cannot be fetched at the moment; try again later]"
-            return text
 
         async def enter(answer: Answer) -> None:
             if answer.rounds:
-                await self._enter("enter_rounds", *about, answer.rounds, answer.names)
+                await self._enter(folding.folder.enter_rounds(*about, answer.rounds, answer.names))
 
         async def settle() -> None:
             """Record what there is of an answer, also of one that was cut off, and count it."""
@@ -262,18 +244,11 @@ class ClientRequest:
         self._stats.totals.add(figures)
         self._session.totals.add(figures)
 
-    async def _enter(self, operation: str, *arguments: object) -> None:
+    async def _enter(self, entering: Coroutine[Any, Any, None]) -> None:
         try:
-            await self._call(operation, *arguments)
-        except NO_ANSWER:
+            await self._shared.folding.call(entering)
+        except (TimeoutError, JobError):
             self._stats.fault("not entered")
-
-    async def _call(
-        self, operation: str, *arguments: object, seconds: float = STORE_SECONDS
-    ) -> Any:
-        return await self._shared.workers.call(
-            self._worker_key, operation, *arguments, seconds=seconds
-        )
 
 
 async def _metered(chunks: AsyncIterator[bytes], meter: Meter) -> AsyncIterator[bytes]:

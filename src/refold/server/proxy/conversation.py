@@ -1,4 +1,4 @@
-"""One conversation in a worker: a session, and what is known of the requests that it had."""
+"""One conversation: a session, and what is known of the requests that it had."""
 
 from __future__ import annotations
 
@@ -39,8 +39,6 @@ class Conversation:
     """The messages of the last request."""
     sent: list[Any] = field(default_factory=list[Any])
     """What was sent last."""
-    entered: str = ""
-    """The name of the last beginning that was recorded."""
     recorded: int = 0
     """How many messages of what was sent are on record."""
     folds: int = 0

@@ -1,24 +1,29 @@
-"""Folds requests, in a worker: each is brought into the session of its conversation, and recorded.
+"""Folds requests: each is brought into the session of its conversation, and recorded.
 
 A conversation is recognized by how it begins. What takes longer than a request may wait, a fold or
 reading a long conversation for the first time, is done beside it, and used for the next one; the
 request goes out with its past as it was sent, and what is new respelled or as it came.
+
+All of it happens in a thread of its own with its own event loop: that of the proxy moves bytes.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
+import time
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
-from typing import Any, Final
+from threading import Thread
+from typing import Any, Final, TypeVar
 from weakref import WeakValueDictionary
 
 from refold.conversation.session import Session
-from refold.errors import StoreError
+from refold.errors import JobError, StoreError, describe_kind
 from refold.integrations.choices import CheckedChoices, Choices
 from refold.messages.provider import is_bound
 from refold.messages.wire import spell
@@ -38,20 +43,28 @@ from refold.server.proxy.ledger import (
     Writer,
     read_past,
 )
-from refold.server.proxy.request import Folded, Job, Known, Request, Snapshot, recorded, store_of
+from refold.server.proxy.request import Folded, Job, Request, Snapshot, recorded, store_of
 from refold.server.proxy.rows import answer_rows, original_of
 from refold.server.proxy.settings import Settings
 from refold.stores.base import Store
 from refold.tools.retrieve import retrieve_tool
 
+T = TypeVar("T")
+
+STORE_SECONDS: Final = 10.0
+"""How long reading or writing the store may take."""
+_RECALL_SECONDS: Final = 2.0
+"""How long reading what was sent may take. Without it a request goes out as it came."""
+_WARM_SECONDS: Final = 60.0
+_CLOSE_SECONDS: Final = 5.0
 _MOST: Final = 256
-"""Conversations that a worker keeps in memory; older ones are read from the store again."""
+"""Conversations that are kept in memory; older ones are read from the store again."""
 _MUCH: Final = 200_000
 """Bytes of a request that are read beside it if they are new: they take a tenth of a second."""
 
 
 class Folder:
-    """All conversations of one worker."""
+    """All conversations of a proxy."""
 
     def __init__(self, settings: Settings, clock: Callable[[], float]) -> None:
         self._settings = settings
@@ -70,23 +83,31 @@ class Folder:
         return self._choices.store
 
     @cached_property
-    def _writer(self) -> Writer:
+    def _second(self) -> Store:
         """The same store, opened once more: reading need not wait for writing."""
-        return Writer(CheckedChoices(self._address).store)
+        return CheckedChoices(self._address).store
 
-    def reload(self, settings: Settings) -> None:
+    @cached_property
+    def _writer(self) -> Writer:
+        return Writer(self._second)
+
+    async def reload(self, settings: Settings) -> None:
         """Follow other settings from the next request on; the store stays."""
         self._settings = settings
         self._live.clear()  # they are read from the store again
 
     async def fold(self, job: Job) -> Folded:
-        """Return what to send for a request; originals are in the store by then."""
+        """Return what to send for a request; originals are in the store by then.
+
+        `TimeoutError` if its deadline is over before it begins.
+        """
         if self._clock() > job.deadline:
-            return Folded(why_not="late")
-        request = Request(job, self._settings, lambda name: self._known(job.tenant, name))
+            raise TimeoutError
+        known = (talk.known for (owner, _), talk in self._live.items() if owner == job.tenant)
+        request = Request(job, self._settings, known)
         if not request.came:
             return Folded(why_not="no messages")
-        async with self._lock(job.tenant, request.about.opening):
+        async with self._locks.setdefault((job.tenant, request.about.opening), asyncio.Lock()):
             request.rename(self._store_of(job.tenant))
             talk = self._find(job, request)
             request.expand(talk.rounds)
@@ -95,21 +116,41 @@ class Folder:
             else:
                 folded = await self._go_on(job, request, talk)
                 talk.known = request.known()
-            self._live[job.tenant, request.beginnings[-1]] = talk
+            if job.claim():  # else it went out in another form, which is on record
+                self._live[job.tenant, request.beginnings[-1]] = talk
             while len(self._live) > _MOST:
                 self._live.popitem(last=False)
             return folded
 
-    def _known(self, tenant: str, opening: str) -> list[Known]:
-        """Return the last requests of conversations that begin with the same message."""
-        return [
-            talk.known
-            for (owner, _), talk in self._live.items()
-            if owner == tenant and talk.known.beginnings[:1] == [opening]
-        ]
+    def recall(self, job: Job) -> Folded | None:
+        """Return a request with its past as it is on record, and what is new as it came.
 
-    def _lock(self, tenant: str, opening: str) -> asyncio.Lock:
-        return self._locks.setdefault((tenant, opening), asyncio.Lock())
+        For where `fold` is late or fails: a request that goes out as it came, in the middle of a
+        folded conversation, would invalidate the provider's cache of all of it, twice. `None` if it
+        is not to be folded. May be called in any thread.
+
+        Raises:
+            StoreError: the store cannot be read.
+        """
+        try:
+            request = Request(job, self._settings)
+        except (ValueError, RecursionError):
+            return None
+        if not request.came:
+            return None
+        store = self._store_of(job.tenant)
+        request.rename(store)
+        past = read_past(store, request.beginnings)
+        request.expand(past.rounds)
+        if past.is_off:
+            return None
+        folded = recorded(request, past, self._settings, job)
+        if not folded.is_recorded and not request.api.is_counting(job.path):
+            # On record before it goes out: the fold may still record another form of it.
+            with suppress(StoreError):
+                writing = store_of(self._second, job.tenant, self._settings)
+                writing.put({CAME + request.about.beginning: True})
+        return folded
 
     def _find(self, job: Job, request: Request) -> Conversation:
         """Return the conversation that a request continues, from memory or from the store.
@@ -229,7 +270,7 @@ class Folder:
                 is_offered=is_offered,
             )
             store.put({SENT + request.about.beginning: sent})
-            talk.recorded, talk.entered = len(view), request.about.beginning
+            talk.recorded = len(view)
         if self._settings.retrieve == "mcp":
             for original, wire in forms:
                 enter_shown(store, wire, original)
@@ -256,7 +297,11 @@ class Folder:
             thinking=report.thinking,
         )
 
-    def retrieve(self, tenant: str, name: str, api: str, body: bytes, asked: Any) -> str:
+    def close(self) -> None:
+        """Fold nothing any more."""
+        self._beside.shutdown(wait=False, cancel_futures=True)
+
+    async def retrieve(self, tenant: str, name: str, api: str, body: bytes, asked: Any) -> str:
         """Answer a call of the retrieval tool that was made after *body* had been sent."""
         tool = retrieve_tool(
             self._store_of(tenant),
@@ -281,14 +326,6 @@ class Folder:
         if talk is not None and talk.is_read:
             talk.rounds[len(talk.known.messages) - 1] = rounds
 
-    async def take_back(self, tenant: str, opening: str, beginning: str) -> None:
-        """Forget how a request was folded, too late: its new messages went out as they came."""
-        async with self._lock(tenant, opening):  # it may still be under way
-            talk = self._live.get((tenant, beginning))
-            if talk is not None and talk.entered == beginning:  # else it went as it came anyway
-                del self._live[tenant, beginning]
-            await self._enter(tenant, {CAME + beginning: True})
-
     async def turn_off(self, tenant: str, beginning: str) -> None:
         """Stop folding a conversation: its provider refused what was folded, not what came."""
         self._live.pop((tenant, beginning), None)
@@ -299,7 +336,7 @@ class Folder:
         store_of(outbox, tenant, self._settings).put(entries)
         await self._writer.write(outbox.take())
 
-    def snapshot(self, tenant: str, name: str, api: str) -> Snapshot | None:
+    async def snapshot(self, tenant: str, name: str, api: str) -> Snapshot | None:
         """Return the longest branch of a conversation in memory; a client may have several.
 
         `None` if there is none, or if content is not to be shown.
@@ -319,7 +356,7 @@ class Folder:
         """Answer `POST /v1/compress`; the rows that were shortened are named in `ccr_hashes`."""
         return await answer_rows(self.fold, self._store_of(tenant), tenant, body, deadline)
 
-    def original(self, tenant: str, name: str, query: str) -> str | None:
+    async def original(self, tenant: str, name: str, query: str) -> str | None:
         """Answer `GET /v1/retrieve/HASH`: the whole text, or its pieces that fit a *query*."""
         return original_of(self._store_of(tenant), name, query)
 
@@ -359,7 +396,83 @@ class Folder:
         return talk.beside[1]
 
 
-def warm_up() -> None:
+class FoldingThread:
+    """The thread in which a folder does its work."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.folder = Folder(settings, time.time)
+        self._thread = Thread(target=self._run, name="refold folder", daemon=True)
+        self._recalling = ThreadPoolExecutor(1, "refold recall")
+
+    async def start(self, *, is_warm: bool) -> None:
+        """Start, and load what folding needs if it is to be *is_warm* for the first request."""
+        self.loop = asyncio.new_event_loop()
+        self._thread.start()
+        if is_warm:
+            await self.call(asyncio.to_thread(_warm_up), _WARM_SECONDS)
+
+    def _run(self) -> None:
+        self.loop.run_forever()
+        self.loop.run_until_complete(self.loop.shutdown_default_executor())
+        self.loop.close()
+
+    async def call(
+        self,
+        work: Coroutine[Any, Any, T],
+        seconds: float = STORE_SECONDS,
+        *,
+        job: Job | None = None,
+    ) -> T:
+        """Return what *work*, a call of the folder, comes to; if it takes longer, it goes on.
+
+        With a *job* that it has claimed by then, it is waited for: its form is the one that counts.
+
+        Raises:
+            TimeoutError: it takes longer than so many *seconds*.
+            JobError: it has failed.
+        """
+        doing = asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, self.loop))
+        doing.add_done_callback(lambda done: done.cancelled() or done.exception())
+        await asyncio.wait([doing], timeout=seconds)
+        if not doing.done() and (job is None or job.claim()):
+            raise TimeoutError
+        try:
+            return await doing
+        except TimeoutError:
+            raise
+        except Exception as error:  # noqa: BLE001 - whatever it is, no request may end with it
+            raise JobError(describe_kind(error)) from None
+
+    async def recall(self, job: Job) -> Folded | None:
+        """Return what `Folder.recall` does, whatever keeps this thread busy."""
+        recalling = asyncio.get_running_loop().run_in_executor(
+            self._recalling, self.folder.recall, job
+        )
+        async with asyncio.timeout(_RECALL_SECONDS):
+            return await recalling
+
+    @property
+    def waiting(self) -> int:
+        """How many calls are not done yet."""
+        return len(asyncio.all_tasks(self.loop))
+
+    async def close(self) -> None:
+        """Finish what was begun, if that is soon done."""
+
+        async def finish() -> None:
+            others = asyncio.all_tasks() - {asyncio.current_task()}
+            if others:
+                await asyncio.wait(others, timeout=_CLOSE_SECONDS)
+
+        with suppress(TimeoutError):
+            await self.call(finish(), 2 * _CLOSE_SECONDS)
+        self.loop.call_soon_threadsafe(self.loop.stop)
+        await asyncio.to_thread(self._thread.join, _CLOSE_SECONDS)
+        self._recalling.shutdown(wait=False, cancel_futures=True)
+        self.folder.close()
+
+
+def _warm_up() -> None:
     """Load what folding needs, so that the first request does not miss its deadline for it."""
     log = "\n".join(f"10:00:{n:02} INFO worker {n} took {7 * n} ms" for n in range(200))
     function = {"name": "read_log", "arguments": "{}"}

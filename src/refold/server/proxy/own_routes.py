@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Coroutine
 from importlib.resources import files
 from typing import Any, Final
 from urllib.parse import parse_qs
 
 from aiohttp import web
 
-from refold.errors import JobError, WorkerLostError
+from refold.errors import JobError
 from refold.server.proxy.client_request import Shared
 from refold.server.proxy.entrance import read_body, tenant_of
+from refold.server.proxy.folding import STORE_SECONDS
 from refold.server.proxy.request import Snapshot
 from refold.server.proxy.stats import Totals
-from refold.server.proxy.workers import STORE_SECONDS
 
 _PAGE: Final = {
     "/": ("page.html", "text/html"),
@@ -38,7 +39,7 @@ _RETRIEVE: Final = "/v1/retrieve/"
 _EXPLAIN: Final = "/v1/refold/"
 _SESSION: Final = "/session/"
 _READY_SECONDS: Final = 5.0
-"""A worker that answers later counts as hanging."""
+"""A folder that answers later counts as hanging."""
 _COMPRESS_SECONDS: Final = 30.0
 """The guardrail waits for 60 seconds."""
 _BYPASS: Final = "x-headroom-bypass"
@@ -50,7 +51,7 @@ class OwnRoutes:
     def __init__(self, shared: Shared) -> None:
         self._shared = shared
         self._stats = shared.stats
-        self._workers = shared.workers
+        self._folder = shared.folding.folder
 
     async def answer(self, request: web.BaseRequest, target: str) -> web.StreamResponse | None:
         """Return the answer to a request for *target*; `None` if it is to be sent on."""
@@ -73,7 +74,7 @@ class OwnRoutes:
         if path == "/healthz":
             return web.Response(text="ok\n")
         if path == "/readyz":
-            await self._ask("not ready", "", "ping", seconds=_READY_SECONDS)
+            await self._ask("not ready", asyncio.sleep(0), _READY_SECONDS)
             return web.Response(text="ready\n")
         if path.startswith(_SESSION):
             return await self._session(path.removeprefix(_SESSION))
@@ -82,7 +83,7 @@ class OwnRoutes:
         if path.startswith(_RETRIEVE):
             tenant, name = self._tenant(request), path.removeprefix(_RETRIEVE)
             asked = tenant, name, parse_qs(query).get("query", [""])[0]
-            text = await self._ask("retrieval failed", tenant, "original", *asked)
+            text = await self._ask("retrieval failed", self._folder.original(*asked))
             if text is None:
                 return web.json_response({"error": "there is no such original"}, status=404)
             self._stats.totals.retrievals += 1
@@ -90,14 +91,10 @@ class OwnRoutes:
         return None
 
     def _stats_now(self) -> dict[str, Any]:
-        settings, workers = self._shared.settings, self._workers
+        settings = self._shared.settings
         return {
             **self._stats.to_dict(),
-            "workers": {
-                "processes": settings.workers,
-                "restarts": workers.restarts,
-                "waiting": workers.waiting,
-            },
+            "waiting": self._shared.folding.waiting,
             "settings": {
                 "retrieve": settings.retrieve,
                 "profile": settings.profile,
@@ -120,8 +117,8 @@ class OwnRoutes:
             return web.Response(status=403, text="start refold serve with --show-content\n")
         known, snapshot = self._stats.sessions.get(name), None
         if known is not None:
-            key, *about = known.owner
-            snapshot = await self._ask("not shown", key, "snapshot", *about, known.api)
+            asked = self._folder.snapshot(*known.owner, known.api)
+            snapshot = await self._ask("not shown", asked)
         if snapshot is None:
             return web.Response(status=404, text="there is no such session in memory\n")
         page = await asyncio.to_thread(_report, name, snapshot)  # this may take a second
@@ -135,9 +132,8 @@ class OwnRoutes:
             return web.Response(body=body, content_type="application/json")
         tenant, deadline = self._tenant(request), time.time() + _COMPRESS_SECONDS
         try:
-            answer = await self._ask(
-                "fold late", tenant, "compress", tenant, body, deadline, seconds=_COMPRESS_SECONDS
-            )
+            asked = self._folder.compress(tenant, body, deadline)
+            answer = await self._ask("fold late", asked, _COMPRESS_SECONDS)
         except JobError as error:
             self._stats.fault("fold failed")
             return web.json_response({"error": str(error)}, status=400)
@@ -148,19 +144,14 @@ class OwnRoutes:
         return web.json_response(answer)
 
     async def _ask(
-        self,
-        fault: str,
-        key: str,
-        operation: str,
-        *arguments: object,
-        seconds: float = STORE_SECONDS,
+        self, fault: str, work: Coroutine[Any, Any, Any], seconds: float = STORE_SECONDS
     ) -> Any:
-        """Ask a worker; 503 if it does not answer, which is counted as a *fault*."""
+        """Return what *work* of the folder comes to; 503 if it is late, counted as a *fault*."""
         try:
-            return await self._workers.call(key, operation, *arguments, seconds=seconds)
-        except (TimeoutError, WorkerLostError):
+            return await self._shared.folding.call(work, seconds)
+        except TimeoutError:
             self._stats.fault(fault)
-            raise web.HTTPServiceUnavailable(reason="no worker has answered") from None
+            raise web.HTTPServiceUnavailable(reason="no answer in time") from None
 
     def _tenant(self, request: web.BaseRequest) -> str:
         return tenant_of(request.headers, "", is_local=self._shared.settings.is_local)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import signal
+import sys
 from collections.abc import AsyncIterator, Callable
 from functools import partial
 from typing import Final
@@ -23,16 +24,19 @@ from refold.server.proxy.entrance import (
     for_upstream,
     read_body,
 )
+from refold.server.proxy.folding import FoldingThread
 from refold.server.proxy.own_routes import OwnRoutes
-from refold.server.proxy.request import Records
 from refold.server.proxy.settings import Settings
 from refold.server.proxy.sockets import SocketRequests, relay_socket
 from refold.server.proxy.stats import Stats, summarize
 from refold.server.proxy.upstream import MAX_FIELD_BYTES, Upstream, is_gone
-from refold.server.proxy.workers import Workers
 
 _SMALL_BYTES: Final = 1 << 20
 """Bodies up to this size are read at once, which takes a quarter less; larger ones are streamed."""
+_PATIENT_MS: Final = 10_000
+"""With so long a deadline, no request misses it because of what is loaded on first use."""
+_SWITCH_SECONDS: Final = 0.0005
+"""How long a fold may hold up the bytes of others each time that it gives way."""
 _log: Final = logging.getLogger("refold.serve")
 
 
@@ -42,18 +46,17 @@ class Proxy:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.stats = Stats()
-        self.workers = Workers(settings)
+        self.folding = FoldingThread(settings)
         self._upstream = Upstream(settings, self.stats)
-        records = Records(settings)
-        self._shared = Shared(settings, self.stats, self.workers, records, self._upstream)
+        self._shared = Shared(settings, self.stats, self.folding, self._upstream)
         self._own = OwnRoutes(self._shared)
         self._runner: web.ServerRunner | None = None
         self.url = ""
         self.reloading: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
-        """Start the workers, and listen."""
-        await self.workers.start()
+        """Load what folding needs, and listen."""
+        await self.folding.start(is_warm=self.settings.fold_ms < _PATIENT_MS)
         server = Listener(
             self._handle,
             keepalive_timeout=self.settings.client_seconds,  # for the first request as well
@@ -71,17 +74,16 @@ class Proxy:
 
     async def reload(self, settings: Settings) -> None:
         """Follow other settings from now on."""
-        self.settings = self._shared.settings = self._shared.records.settings = settings
-        await self.workers.reload(settings)
+        self.settings = self._shared.settings = settings
+        await self.folding.call(self.folding.folder.reload(settings))
         _log.warning("settings were read again")
 
     async def close(self) -> None:
-        """Finish the answers under way, then stop the workers."""
+        """Finish the answers under way, then what is folded."""
         if self._runner is not None:
             await self._runner.cleanup()
         await self._upstream.close()
-        self._shared.records.close()
-        await self.workers.close()
+        await self.folding.close()
 
     async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
         try:
@@ -103,7 +105,7 @@ class Proxy:
         except web.HTTPException as refusal:
             return error_answer(refusal.status, refusal.reason)
         except JobError as error:
-            self.stats.fault("worker failed")
+            self.stats.fault("fold failed")
             return error_answer(503, str(error))
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             self.stats.fault("client gone" if is_gone(request) else "upstream unreachable")
@@ -165,6 +167,7 @@ async def serve(
     At SIGHUP the settings are read *again*; those that need a restart stay as they are.
     """
     ended = asyncio.Event()
+    sys.setswitchinterval(_SWITCH_SECONDS)
     loop = asyncio.get_running_loop()
     loop.set_exception_handler(
         lambda _loop, about: _log.error("failed: %s", type(about.get("exception")).__name__)

@@ -1,27 +1,23 @@
-"""Requests with messages: what a worker is asked, how they are parsed and written again."""
+"""Requests with messages: how they are parsed, what is known of them, and how they are written."""
 
 from __future__ import annotations
 
-import asyncio
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from hashlib import blake2b
-from operator import is_
+from operator import is_, itemgetter
+from threading import Lock
 from typing import Any, Final, NamedTuple
 
-from refold.integrations.choices import CheckedChoices
 from refold.messages.cache_marks import MARK, with_marks, without_marks
 from refold.result import Thinking
 from refold.server.proxy.apis import api_called
 from refold.server.proxy.apis.base import Api, Round, Wire
 from refold.server.proxy.ledger import (
     ALIAS,
-    CAME,
     Past,
     name_beginnings,
-    read_past,
     with_rounds,
 )
 from refold.server.proxy.settings import Settings
@@ -30,11 +26,10 @@ from refold.stores.scope import ScopedStore
 
 _LONG_SECONDS: Final = 3_600
 """How long a cache lasts whose mark says `1h`."""
-_RECALL_SECONDS: Final = 2.0
-"""How long reading what was sent may take. Without it a request goes out as it came."""
 
 
-class Job(NamedTuple):
+@dataclass(slots=True)
+class Job:
     """A request to fold."""
 
     api: str
@@ -44,9 +39,17 @@ class Job(NamedTuple):
     """The client's id of the conversation, if it sends one."""
     body: bytes
     deadline: float
-    """When the proxy stops waiting, on the clock of the worker."""
+    """When the proxy stops waiting, on the clock of the folder."""
     is_lossless: bool = False
     """Whether results are only respelled: as many messages come out as go in, and no tool."""
+    _lock: Lock = field(default_factory=Lock, repr=False)
+
+    def claim(self) -> bool:
+        """Return `True` to the first who asks: the fold, or the proxy that stopped waiting for it.
+
+        That one's form of the request is the one that is sent.
+        """
+        return self._lock.acquire(blocking=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,17 +114,21 @@ class Known(NamedTuple):
     """The same without cache marks."""
     beginnings: Sequence[str] = ()
 
+    def count_same(self, came: Sequence[Any], read: Callable[[list[Any]], list[Any]]) -> int:
+        """Return how many messages of a request that *came* are the same but for cache marks."""
+        length = 0
+        for new, old, message in zip(came, self.came, self.messages, strict=False):
+            if new != old and read([new]) != [message]:
+                break
+            length += 1
+        return length
+
 
 class Request:
     """A parsed request."""
 
-    def __init__(
-        self,
-        job: Job,
-        settings: Settings,
-        known: Callable[[str], Iterable[Known]] = lambda _opening: (),
-    ) -> None:
-        """*known* are earlier requests that begin with the message of a name."""
+    def __init__(self, job: Job, settings: Settings, known: Iterable[Known] = ()) -> None:
+        """*known* are the last requests of other conversations: one may begin as this one does."""
         self.api: Api = api_called(job.api)
         self.body: Any = json.loads(job.body)
         self.is_changed = False
@@ -134,13 +141,9 @@ class Request:
         """The messages as the client has sent them."""
         is_marked = self.api.provider == "anthropic" or b"cache_control" in job.body
         read = without_marks if is_marked else list
-        opening = name_beginnings(read(self.came[:1]))
-        best, same = Known(), list[Any]()
-        for one in known(opening[0]) if opening else ():
-            prefix = list(_same(self.came, one, read))
-            best, same = (one, prefix) if len(prefix) > len(same) else (best, same)
-        length = len(same)
-        self.messages = [*same, *read(self.came[length:])]
+        same = ((one.count_same(self.came, read), one) for one in known)
+        length, best = max(same, key=itemgetter(0), default=(0, Known()))
+        self.messages = [*best.messages[:length], *read(self.came[length:])]
         names = list(best.beginnings[:length])
         self.beginnings = [*names, *name_beginnings(self.messages[length:], *names[-1:])]
         self.expand({})
@@ -234,79 +237,12 @@ def _extend_marks(body: Wire, ttl: str) -> bool:
     return bool(short)
 
 
-def _same(
-    came: Sequence[Any], known: Known, read: Callable[[list[Any]], list[Any]]
-) -> Iterator[Any]:
-    """Yield the messages that are known, as far as those that *came* are the same."""
-    for new, old, message in zip(came, known.came, known.messages, strict=False):
-        if new != old and read([new]) != [message]:
-            return
-        yield message
-
-
 def _dump(body: Wire) -> bytes:
     try:
         text = json.dumps(body, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
         return text.encode()
     except UnicodeEncodeError:  # half of a surrogate pair, which only an escape can write
         return json.dumps(body, separators=(",", ":"), allow_nan=False).encode()
-
-
-class Records:
-    """What was sent, as the proxy itself reads it where no worker answers in time.
-
-    A request that goes out as it came, in the middle of a folded conversation, would invalidate the
-    provider's cache of all of it, twice. So what is on record is sent again in the same form, and
-    only what is new goes out as it came.
-    """
-
-    def __init__(self, settings: Settings) -> None:
-        self.settings = settings
-        self._choices = CheckedChoices({"store": settings.store or None})
-        self._thread = ThreadPoolExecutor(1, "refold records")
-
-    async def recall(self, job: Job) -> Folded | None:
-        """Return a request with its past as it was sent; `None` if it is not to be folded.
-
-        Raises:
-            TimeoutError: the store does not answer.
-            StoreError: it cannot be read.
-        """
-        loop = asyncio.get_running_loop()
-        async with asyncio.timeout(_RECALL_SECONDS):
-            return await loop.run_in_executor(self._thread, self._recall, job)
-
-    def _recall(self, job: Job) -> Folded | None:
-        try:
-            request = Request(job, self.settings)
-        except (ValueError, RecursionError):
-            return None
-        if not request.came:
-            return None
-        store = store_of(self._choices.store, job.tenant, self.settings)
-        request.rename(store)
-        past = read_past(store, request.beginnings)
-        request.expand(past.rounds)
-        return None if past.is_off else recorded(request, past, self.settings, job)
-
-    async def note_came(self, about: Folded, tenant: str) -> None:
-        """Record that the new messages of a request go out as they came, before they do.
-
-        The worker that is late may record another form of them; this one counts.
-
-        Raises:
-            TimeoutError: the store does not answer.
-            StoreError: it cannot be written.
-        """
-        store = store_of(self._choices.store, tenant, self.settings)
-        loop = asyncio.get_running_loop()
-        async with asyncio.timeout(_RECALL_SECONDS):
-            entry = {CAME + about.beginning: True}
-            await loop.run_in_executor(self._thread, store.put, entry)
-
-    def close(self) -> None:
-        """Read nothing anymore."""
-        self._thread.shutdown(wait=False, cancel_futures=True)
 
 
 def recorded(request: Request, past: Past, settings: Settings, job: Job) -> Folded:

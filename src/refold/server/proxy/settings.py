@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 from refold.checks import check_choice, check_positive, check_whole
 from refold.conversation.economics import Budget
 from refold.errors import ConfigError
+from refold.gone import GONE_FLAGS
 
 Retrieval = Literal["inline", "mcp", "off"]
 ProxyProfile = Literal["standard", "lossless"]
@@ -41,7 +42,7 @@ _ANSWERS: Final = ("tool_use_id", "tool_call_id", "call_id")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """All settings of one proxy; immutable, and sent to its workers as they are."""
+    """All settings of one proxy; immutable."""
 
     host: str = "127.0.0.1"
     """The address to listen on; other than loopback needs a `token`."""
@@ -71,8 +72,6 @@ class Settings:
     """How long a provider's cache lasts where the client set a mark without saying: `1h`, `5m`."""
     fold_ms: int = 200
     """How long folding may delay a request; what takes longer is used for the next one."""
-    workers: int = 1
-    """Processes that fold."""
     token: str = field(default="", repr=False)
     """If set, what clients must send as `x-refold-token` or in the path as `/t/TOKEN`."""
     show_content: bool = False
@@ -91,7 +90,7 @@ class Settings:
         check_whole("port", self.port)
         if self.port > _LAST_PORT:
             raise ConfigError(f"port must be at most {_LAST_PORT}; got {self.port}")
-        for name in ("fold_ms", "workers", "max_body_mb"):
+        for name in ("fold_ms", "max_body_mb"):
             check_whole(name, getattr(self, name), least=1)
         Budget.of(self.budget)
         if isinstance(self.budget, int):
@@ -156,6 +155,8 @@ class Settings:
             raw = env.get(PREFIX + setting.name.upper())
             if setting.name not in values and raw:
                 values[setting.name] = _read(setting.name, raw, setting.type)
+        if env.get(PREFIX + "WORKERS"):
+            raise ConfigError(f"{PREFIX}WORKERS is gone: {GONE_FLAGS['--workers']}")
         path = config or env.get(PREFIX + "CONFIG")
         return cls(**{**(_read_file(cls, path) if path else {}), **values})
 

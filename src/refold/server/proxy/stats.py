@@ -222,8 +222,8 @@ class SessionStats:
     last_seen: float = 0.0
     last_prompt: int = 0
     """Tokens of its last prompt, as the provider counted them."""
-    owner: tuple[str, str, str] = ("", "", "")
-    """The key of its worker, its tenant, and its name within the tenant."""
+    owner: tuple[str, str] = ("", "")
+    """Its tenant, and its name within the tenant."""
     totals: Totals = field(default_factory=Totals)
     last: Folded = field(default_factory=Folded)
     """The outcome of its last request."""

@@ -89,6 +89,19 @@ class View:
         trail, tokens = self.trail.copy(count), sum(item.tokens for item in items)
         return replace(self, items=items, count=count, trail=trail, tokens=tokens)
 
+    def shared_with(self, before: View) -> tuple[int, int]:
+        """Return how many items it begins with that *before* has, too, and their tokens."""
+        if self.items is before.items:
+            same = min(before.count, self.count)
+            is_all = same == before.count
+            return same, before.tokens if is_all else sum(i.tokens for i in self.items[:same])
+        same = tokens = 0
+        for old, new in zip(before.current(), self.current(), strict=False):
+            if old is not new and old.wire != new.wire:
+                break
+            same, tokens = same + 1, tokens + new.tokens
+        return same, tokens
+
 
 class Cursor:
     """Everything about one conversation but when to fold; for one thread at a time."""
@@ -131,6 +144,15 @@ class Cursor:
         rest = (place for place, message in enumerate(self.messages) if message.role not in SYSTEM)
         place = next(rest, len(self.messages))
         return self.totals[place - 1] if place else 0
+
+    @property
+    def unread(self) -> int:
+        """Tokens of what came after the model last spoke."""
+        spoken = (
+            n for n, m in enumerate(reversed(self.messages)) if m.is_turn and m.role == "assistant"
+        )
+        place = len(self.messages) - next(spoken, len(self.messages))
+        return self.whole - self.totals[place - 1] if place else 0
 
     def append(self, wire: Any, stands_for: Behind | None = None) -> None:
         """Add one message; its last step is the one that counts.

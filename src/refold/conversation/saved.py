@@ -12,18 +12,20 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from refold.conversation.cursor import Cursor, Item, View
 from refold.conversation.economics import Account, Rates
 from refold.conversation.report import SessionReport
-from refold.conversation.sending import Sending
 from refold.errors import ConfigError, MessageError, StoreError
 from refold.llm.ask import Tally
 from refold.messages.manifest import RECORD_PREFIXES, Behind, read_said
 from refold.messages.wire import clone_message, digest
 from refold.options import Options
 from refold.stores.base import Store
+
+if TYPE_CHECKING:
+    from refold.conversation.session import Session
 
 _VERSION: Final = 7
 """The format version; states of older versions cannot be read."""
@@ -45,51 +47,55 @@ class Saved:
     view: dict[str, Any]
     facts: dict[str, Any]
 
-    def restore(self, sending: Sending, *, keeps_rates: bool) -> None:
-        """Let *sending*, to which the messages were appended, go on as it was when it was saved."""
-        cursor, facts = sending.cursor, self.facts
+    def restore(self, session: Session[Any], *, keeps_rates: bool) -> SessionReport:
+        """Let a *session*, to which the messages were appended, go on as it was; return its report.
+
+        Its rates are those of then if it *keeps_rates*.
+        """
+        cursor, facts = session.cursor, self.facts
         _rebuild(cursor, self.view, self.verbatim)
         if self.view["budget"] is not None:
             budget = SessionReport.from_dict(self.view["budget"]).budget
             cursor.now = replace(cursor.now, budget=budget)
         cursor.verbatim.update(self.verbatim)
-        sending.report = SessionReport.from_dict(facts["report"])
-        cursor.tally = Tally.of(sending.report.model)
+        report = SessionReport.from_dict(facts["report"])
+        cursor.tally = Tally.of(report.model)
         spent, plain, cost = facts["account"]
         read, written, seconds = facts["rates"]
         rates = Rates(read=read, written=written, seconds=seconds)
-        rates = rates if keeps_rates else sending.account.rates
-        sending.account = Account(rates=rates, spent=spent, plain=plain, saved=cost)
-        count, sending.sent_at, sending.whole_sent = facts["sent"]
+        rates = rates if keeps_rates else session.account.rates
+        session.account = Account(rates=rates, spent=spent, plain=plain, saved=cost)
+        count, session.sent_at, session.whole_sent = facts["sent"]
         tokens = sum(item.tokens for item in cursor.now.current()[:count])
-        sending.sent = replace(cursor.now, count=count, tokens=tokens)
-        sending.has_new_pins = bool(self.options.pins)
+        session.sent = replace(cursor.now, count=count, tokens=tokens)
+        session.has_new_pins = bool(self.options.pins)
+        return report
 
 
-def spell_trace(sending: Sending, first: int) -> dict[str, Any]:
+def spell_trace(session: Session[Any], first: int) -> dict[str, Any]:
     """Return what `follow_trace` needs, with the view from its message *first* on."""
-    account = sending.account
+    account = session.account
     return {
-        "view": _spell_view(sending.cursor, first),
+        "view": _spell_view(session.cursor, first),
         "account": [account.spent, account.plain, account.saved],
-        "sent": [sending.sent_at, sending.whole_sent],
-        "tried": list(sending.tried),
+        "sent": [session.sent_at, session.whole_sent],
+        "tried": list(session.tried),
     }
 
 
-def follow_trace(sending: Sending, trace: Mapping[str, Any]) -> None:
-    """Let *sending*, to which the messages were appended, go on where another one was."""
-    cursor, view, account = sending.cursor, trace["view"], sending.account
+def follow_trace(session: Session[Any], trace: Mapping[str, Any]) -> SessionReport:
+    """Let a *session*, to which the messages were appended, go on where another one was."""
+    cursor, view, account = session.cursor, trace["view"], session.account
     with reading("trace"):
         folds = [row[-1] for row in view["items"] if row[-1]]
         get = cursor.engine.get
         _rebuild(cursor, view, get(folds) if get and folds else {})
         account.spent, account.plain, account.saved = trace["account"]
-        sending.sent_at, sending.whole_sent = trace["sent"]
+        session.sent_at, session.whole_sent = trace["sent"]
         length, tokens = trace["tried"]
-        sending.tried = length, tokens
-    sending.sent = now = cursor.now
-    sending.report = SessionReport(
+        session.tried = length, tokens
+    session.sent = now = cursor.now
+    return SessionReport(
         messages=now.count, tokens=now.tokens, tokens_unfolded=cursor.whole, folds=now.folds
     )
 
@@ -143,9 +149,9 @@ def _rebuild(cursor: Cursor, view: Mapping[str, Any], records: Mapping[str, Any]
     cursor.is_doubted = view["is_doubted"]
 
 
-def write_state(store: Store, sending: Sending, facts: Mapping[str, Any]) -> str:
+def write_state(store: Store, session: Session[Any], facts: Mapping[str, Any]) -> str:
     """Write a session in one go; the key is derived from what it holds."""
-    cursor, account = sending.cursor, sending.account
+    cursor, account = session.cursor, session.account
     now, view, verbatim = cursor.now, _spell_view(cursor), cursor.verbatim
     entries: dict[str, Any] = {message.digest: message.wire for message in cursor.messages}
     for row in view["items"]:
@@ -167,9 +173,9 @@ def write_state(store: Store, sending: Sending, facts: Mapping[str, Any]) -> str
             "budget": facts["budget"],
             "account": [account.spent, account.plain, account.saved],
             "rates": [account.rates.read, account.rates.written, account.rates.seconds],
-            "sent": [sending.sent.count, sending.sent_at, sending.whole_sent],
+            "sent": [session.sent.count, session.sent_at, session.whole_sent],
             "models": facts["models"],
-            "report": sending.report.to_dict(),
+            "report": session.report.to_dict(),
         },
     }
     key = _KEY_PREFIX + digest(state)

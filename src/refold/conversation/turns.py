@@ -7,15 +7,19 @@ kinds are found by how they begin, and go on the same conversation.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from dataclasses import dataclass, replace
+from typing import Any, Final, Self
 
-from refold.conversation.cursor import Item
-from refold.conversation.finder import Beginnings, Finder, name_beginnings
+from refold.conversation.cursor import View
+from refold.conversation.economics import Budget
+from refold.conversation.finder import Beginnings, Finder
 from refold.conversation.report import FitResult
-from refold.conversation.sending import Sending
+from refold.conversation.session import Session
+from refold.conversation.strategies import Strategy
+from refold.engine import Engine
+from refold.llm.ask import Flow
 from refold.messages.blocks import pair_warnings
 from refold.messages.cache_marks import has_marks, with_marks, without_marks
 from refold.messages.formats import load
@@ -28,85 +32,95 @@ REUSED: Final = "reuse"
 """The step that says that an earlier fold was used again."""
 _MOST: Final = 24
 """How many kinds of lists are remembered: conversations as they were said and as they were sent."""
-Ids = tuple[str, ...]
 
 
-@dataclass(slots=True, eq=False)
-class Conversation:
+class Conversation(Session[Any]):
     """One conversation; for whoever holds its lock."""
 
-    sending: Sending
-    objects: Objects = field(default_factory=Objects)
-    lock: threading.Lock = field(default_factory=threading.Lock)
-    prepared: Sending | None = None
-    """The same conversation, folded early; it may have fewer messages."""
-    folded_at: tuple[int, ...] = ()
-    """At which turns it was folded."""
-    as_sent: Line | None = None
-    """The list that was sent since the last fold."""
-    named: tuple[Sequence[Item], list[bytes]] = ((), [])
-    """Items of a view, and the names of its beginnings."""
-    about: tuple[int, Ids, Ids, tuple[str, ...]] = (-1, (), (), ())
-    """After how many folds: the ids that were dropped, those in summaries, and warnings."""
+    def __init__(self, engine: Engine, strategy: Strategy) -> None:
+        self._begin(engine, strategy=strategy)
+        self.lock = threading.Lock()
+        self.early: Conversation | None = None
+        """The same conversation, folded early; it may have fewer messages."""
+        self.folded_at: tuple[int, ...] = ()
+        """At which turns it was folded."""
+        self.as_sent: Line | None = None
+        """The list that was sent since the last fold."""
+        self.views = Beginnings()
 
-    def __len__(self) -> int:
-        return len(self.sending.cursor.messages)
+    def fork(self) -> Self:
+        """Return an independent copy, which was not given any list yet."""
+        other = super().fork()
+        other.lock, other.views = threading.Lock(), Beginnings()
+        other.early = other.as_sent = None
+        return other
 
     @property
     def turn(self) -> int:
         """How often the model has spoken."""
-        return sum(message.role == "assistant" for message in self.sending.cursor.messages)
+        return sum(message.role == "assistant" for message in self.cursor.messages)
 
-    def extend(self, messages: Iterable[Any]) -> None:
-        """Add messages, in the short form of a `CompressionManager` if they have one."""
-        cursor = self.sending.cursor
-        for message in messages:
-            wire = self.objects.read_one(message, len(cursor.messages))
-            original = drop_short_form(wire) if isinstance(wire, dict) else wire
-            if original is not wire:
-                cursor.append_short(original, apply_short_form(wire))
-            else:
-                cursor.append(wire)
+    def append(self, message: Any) -> None:
+        """Add a message, in the short form of a `CompressionManager` if it has one."""
+        wire = self._objects.read_one(message, len(self))
+        original = drop_short_form(wire) if isinstance(wire, dict) else wire
+        if original is wire:
+            self.cursor.append(wire)
+        else:
+            self.cursor.append_short(original, apply_short_form(wire))
 
-    def adopt_prepared(self, limit: int) -> None:
-        """Go on with what was folded early, if the view is above the *limit*."""
-        prepared = self.prepared
-        if prepared is not None and self.sending.arrive().tokens > limit:
-            for message in self.sending.cursor.messages[len(prepared.cursor.messages) :]:
-                prepared.cursor.append(message.wire, message.stands_for)
-            self.sending, self.prepared = prepared, None
+    def send(self, budget: Budget) -> Flow[View]:
+        """Send it as it is, or folded if that is due."""
+        if self._decide(budget):
+            return (yield from self._fold_due())
+        return self._send(self.cursor.now, is_cold=self._due.is_cold)
 
-    def name_view(self) -> list[bytes]:
-        """Return the names of the beginnings of what was sent last."""
-        now, (items, names) = self.sending.sent, self.named
-        if items is not now.items or len(names) > now.count:
-            names = []
-        fresh = [item.wire for item in now.items[len(names) : now.count]]
-        self.named = now.items, name_beginnings(fresh, names)
-        return self.named[1]
+    def send_folded(self, budget: Budget) -> Flow[View]:
+        """Send it after a fold in any case."""
+        return self._fold_now(budget)
 
-    def branch(self, length: int) -> Conversation:
-        """Return another conversation that begins with the first *length* messages of this one."""
-        sending = self.sending.fork()
-        sending.cut(length)
-        return Conversation(sending, self.objects.copy(), folded_at=self.folded_at)
+    def prepare(self, budget: Budget, size: float) -> Flow[bool]:
+        """Fold a copy if the next view has more tokens than *size*; tell whether that was done."""
+        if self._arrive().tokens <= size:
+            return False
+        early = self.fork()
+        view = yield from early._fold(budget, is_forced=True)
+        self.early = early if view.folds > self.cursor.now.folds else None
+        return self.early is not None
 
-    def what_went(self) -> tuple[Ids, Ids, tuple[str, ...]]:
-        """Return the ids that the last fold dropped, those in its summaries, and warnings."""
-        now, originals = self.sending.sent, self.sending.cursor.messages
-        if not now.folds:
-            return (), (), pair_warnings(originals)
-        if self.about[0] != now.folds:
-            gone, end = list[str](), 0
-            for item in now.current():
-                gone += [message.id for message in originals[end : item.first]]
-                end = item.end
-            gone += [message.id for message in originals[end:]]
-            shared = [
-                m.id for i in now.current() if len(i.span) > 1 for m in originals[i.first : i.end]
-            ]
-            self.about = now.folds, tuple(gone), tuple(shared), pair_warnings(originals)
-        return self.about[1:]
+    def adopt_early(self, budget: Budget) -> None:
+        """Go on with what was folded early, if the next view is too long for a *budget*."""
+        early, most = self.early, budget.tokens or 0
+        if early is None or self._arrive().tokens <= budget.limit(self.cursor.now.landed, most):
+            return
+        for message in self.cursor.messages[len(early) :]:
+            early.cursor.append(message.wire, message.stands_for)
+        early.verbatim.update(self.verbatim)
+        self.cursor, self.early = early.cursor, None
+        self.account.note_folded()
+
+    def take_in(self, messages: Sequence[Any], length: int, line: Line) -> int:
+        """Add what a list has after its first *length* messages; return the tokens of the list."""
+        self._recount()
+        self.extend(messages[length:])
+        if not line.sent:
+            return self.cursor.whole
+        return count_messages(messages, self.cursor.cache.tokens, self.options.format)
+
+    def write(self, view: View, messages: Sequence[Any], line: Line) -> list[Any]:
+        """Return what to send for a list: of what is as it came there, a copy."""
+        written: list[Any] = []
+        for item in view.current():
+            place = item.first - line.start + line.sent
+            came = messages[place] if len(item.span) == 1 and place >= line.sent else None
+            if type(came) is not dict or drop_short_form(came) is not came:
+                written += self._objects.write([clone(item.wire)])
+                continue
+            wire = clone(came if item.is_verbatim else item.wire)
+            if not item.is_verbatim and (has_marks(wire) or has_marks(came)):
+                wire = with_marks(without_marks([wire])[0], came)  # these may have moved
+            written.append(wire)
+        return written
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -142,12 +156,48 @@ class Turn:
         """The conversation."""
         return self.line.conversation
 
+    def result(self, available: int) -> FitResult[Any]:
+        """Return what is sent, and what was done for it."""
+        held, now = self.conversation, self.conversation.sent
+        originals, items, report = held.cursor.messages, now.current(), now.budget
+        messages = held.write(now, self.messages, self.line)
+        inside = {place for item in items for place in item.span}
+        shared = [place for item in items if len(item.span) > 1 for place in item.span]
+        singles = [item for item in items if len(item.span) == 1]
+        changed = [i.first for i in singles if not i.is_verbatim or i.behind is not None]
+        fits = now.tokens <= available
+        warnings = pair_warnings(originals)
+        if now.ends_in_summary and now.covered == now.seen:
+            warnings = (*warnings, "it ends with a summary: there was no room for the last results")
+        if not fits and report is not None:
+            warnings = (*warnings, report.explain())
+        steps: tuple[str, ...] = () if report is None or not now.folds else report.rungs
+        pairs = enumerate(zip(self.messages, messages, strict=False))
+        same = min(len(self.messages), len(messages))
+        return FitResult(
+            messages=messages,
+            fits=fits,
+            tokens_before=self.tokens,
+            tokens_after=now.tokens,
+            tokens_available=available,
+            dropped_ids=tuple(m.id for m in originals if m.index not in inside),
+            summarized_ids=tuple(originals[place].id for place in shared),
+            compressed_ids=tuple(originals[place].id for place in changed),
+            steps=(REUSED, *steps) if now.folds and now.folds == self.folds else steps,
+            first_changed=next((n for n, (a, b) in pairs if a is not b and a != b), same),
+            thinking="stripped" if now.is_stripped else "kept",
+            warnings=warnings,
+            obstacles=() if fits or report is None else report.obstacles,
+            verbatim=held.verbatim,
+            model=held.report.model,
+        )
+
 
 class Turns:
     """The conversations of one window manager; safe to share between threads."""
 
-    def __init__(self, begin: Callable[[], Sending]) -> None:
-        self._begin = begin
+    def __init__(self, engine: Engine, strategy: Strategy) -> None:
+        self._engine, self._strategy = engine, strategy
         self._beginnings = Beginnings()
         self._finder = Finder[Line](_MOST)
 
@@ -161,16 +211,11 @@ class Turns:
         length, line = self._find(names)
         held, known = line.conversation, line.index_of(length)
         try:
-            held.sending.recount()
-            held.extend(messages[length:])
-            cursor = held.sending.cursor
-            tokens = cursor.whole
-            if line.sent:
-                tokens = count_messages(messages, cursor.cache.tokens, cursor.options.format)
-            turn = Turn(messages, line, tokens, cursor.now.folds)
+            tokens = held.take_in(messages, length, line)
+            turn = Turn(messages, line, tokens, held.cursor.now.folds)
             yield turn
         except BaseException:
-            held.sending.cut(known)
+            held.truncate(known)
             raise
         else:
             self._keep(turn, names)
@@ -180,35 +225,37 @@ class Turns:
     def _find(self, names: list[bytes]) -> tuple[int, Line]:
         """Return what a list goes on, locked, and after how many of its messages."""
         length, line = self._finder.find(names)
+        index = 0 if line is None else line.index_of(length)
         # One that leaves a conversation early is best read anew; so is one that is in use.
         if (
             line is None
             or length < line.sent
-            or 2 * line.index_of(length) < len(line.conversation)
+            or 2 * index < len(line.conversation)
             or not line.conversation.lock.acquire(blocking=False)
         ):
-            length, line = 0, Line(Conversation(self._begin()))
+            length, line = 0, Line(Conversation(self._engine, self._strategy))
             line.conversation.lock.acquire()
-        elif line.index_of(length) < len(line.conversation):
+        elif index < len(line.conversation):
             held = line.conversation
             try:
-                line = replace(line, conversation=held.branch(line.index_of(length)))
-                line.conversation.lock.acquire()
+                branch = held.fork()
+                branch.truncate(index)
             finally:
                 held.lock.release()
+            line = replace(line, conversation=branch)
+            branch.lock.acquire()
         return length, line
 
     def _keep(self, turn: Turn, names: list[bytes]) -> None:
         """Let the list of a turn go on, and so may what was sent."""
         line, held = turn.line, turn.conversation
-        view_names = held.name_view() if turn.is_sent else names
+        view_names = held.views.of(held.wires) if turn.is_sent else names
         if view_names == names:
             self._finder.keep(line, names)
             return
         self._finder.keep(replace(line) if line is held.as_sent else line, names)
-        now = held.sending.sent
-        if held.as_sent is None or now.folds != turn.folds:
-            held.as_sent = Line(held, now.count, len(held))
+        if held.as_sent is None or held.sent.folds != turn.folds:
+            held.as_sent = Line(held, held.sent.count, len(held))
         self._finder.keep(held.as_sent, view_names)
 
 
@@ -216,53 +263,3 @@ def count_messages(messages: Sequence[Any], tokens: CountedTexts, format_name: s
     """Return the tokens of a list, in the short forms of a `CompressionManager` if it has any."""
     wires = [apply_short_form(wire) for wire in Objects().read(messages)]
     return sum(map(tokens.message, load(wires, format_name=format_name)))
-
-
-def result_of(turn: Turn, available: int) -> FitResult[Any]:
-    """Return what to send at a turn, and what was done for it."""
-    conversation, line, sending = turn.conversation, turn.line, turn.conversation.sending
-    cursor, now = sending.cursor, sending.sent
-    items, originals = now.current(), cursor.messages
-    messages: list[Any] = []
-    for item in items:
-        place = item.first - line.start + line.sent
-        came = turn.messages[place] if len(item.span) == 1 and place >= line.sent else None
-        if type(came) is not dict or drop_short_form(came) is not came:
-            messages += conversation.objects.write([clone(item.wire)])
-            continue
-        wire = clone(came) if item.is_verbatim else clone(item.wire)
-        if not item.is_verbatim and (has_marks(wire) or has_marks(came)):
-            wire = with_marks(without_marks([wire])[0], came)  # these may have moved
-        messages.append(wire)
-    dropped, summarized, warnings = conversation.what_went()
-    fits, report = now.tokens <= available, now.budget
-    if now.ends_in_summary and now.covered == now.seen:
-        warnings = (*warnings, "it ends with a summary: there was no room for the last results")
-    if not fits and report is not None:
-        warnings = (*warnings, report.explain())
-    steps: tuple[str, ...] = () if report is None or not now.folds else report.rungs
-    if now.folds and now.folds == turn.folds:
-        steps = (REUSED, *steps)
-    pairs = enumerate(zip(turn.messages, messages, strict=False))
-    same = min(len(turn.messages), len(messages))
-    return FitResult(
-        messages=messages,
-        fits=fits,
-        tokens_before=turn.tokens,
-        tokens_after=now.tokens,
-        tokens_available=available,
-        dropped_ids=dropped,
-        summarized_ids=summarized,
-        compressed_ids=tuple(
-            originals[item.first].id
-            for item in items
-            if len(item.span) == 1 and (not item.is_verbatim or item.behind is not None)
-        ),
-        steps=steps,
-        first_changed=next((n for n, (a, b) in pairs if a is not b and a != b), same),
-        thinking="stripped" if now.is_stripped else "kept",
-        warnings=warnings,
-        obstacles=() if fits or report is None else report.obstacles,
-        verbatim=cursor.verbatim,
-        model=sending.report.model,
-    )

@@ -15,7 +15,6 @@ from typing import Any, Final, Never, TypeVar, get_args
 
 from refold.checks import check_choice, check_names, check_whole
 from refold.choices import combine
-from refold.conversation.cursor import View
 from refold.conversation.economics import Budget
 from refold.conversation.limits import (
     Available,
@@ -27,9 +26,8 @@ from refold.conversation.limits import (
 from refold.conversation.models import DEFAULT_REGISTRY, WindowRegistry
 from refold.conversation.overflow import Overflow, parse_overflow
 from refold.conversation.report import FitResult
-from refold.conversation.sending import Sending
 from refold.conversation.strategies import StrategyName, strategy_called
-from refold.conversation.turns import Turn, Turns, count_messages, result_of
+from refold.conversation.turns import Turn, Turns, count_messages
 from refold.engine import Engine
 from refold.errors import BudgetError, ConfigError
 from refold.llm.ask import Flow, arun, run
@@ -187,7 +185,7 @@ class ContextWindowManager:
             least_gain=clear_at_least,
             is_exact=True,
         )
-        self._turns = Turns(lambda: Sending(self._engine))
+        self._turns = Turns(self._engine, self._strategy)
         self.available()  # says at once if nothing is left for messages
 
     def __repr__(self) -> str:
@@ -290,15 +288,14 @@ class ContextWindowManager:
     def _run(self, make: Make[T], messages: Sequence[Any], tools: _Tools = None) -> T:
         available = self.available(tools).available
         with self._turns.turn(check_items(messages)) as turn:
-            tally = turn.conversation.sending.cursor.tally
-            return run(make(turn, available), self._engine.asker, tally)
+            return run(make(turn, available), self._engine.asker, turn.conversation.cursor.tally)
 
     async def _arun(self, make: Make[T], messages: Sequence[Any], tools: _Tools = None) -> T:
         available = self.available(tools).available
         with ExitStack() as stack:
             held = self._turns.turn(check_items(messages))
             turn = await asyncio.to_thread(stack.enter_context, held)
-            tally = turn.conversation.sending.cursor.tally
+            tally = turn.conversation.cursor.tally
             return await arun(make(turn, available), self._engine.asker, tally)
 
     def _budget_of(self, turn: Turn, available: int) -> Budget:
@@ -312,40 +309,28 @@ class ContextWindowManager:
 
     def _fit(self, turn: Turn, available: int) -> Flow[FitResult[Any]]:
         budget, held = self._budget_of(turn, available), turn.conversation
-        held.adopt_prepared(budget.limit(held.sending.cursor.now.landed, available))
-        turn.folds = held.sending.cursor.now.folds
-        yield from self._send(held.sending, budget)
+        held.adopt_early(budget)
+        turn.folds = held.cursor.now.folds
+        yield from held.send(budget)
         return self._result_of(turn, available)
-
-    def _send(self, sending: Sending, budget: Budget) -> Flow[View]:
-        """Let a conversation be sent as it is, or folded if that is due."""
-        if sending.is_due(budget):
-            return (yield from sending.fold_due(self._strategy))
-        return sending.stay()
 
     def _result_of(self, turn: Turn, available: int) -> FitResult[Any]:
         held = turn.conversation
-        if self._max_passes and held.sending.sent.folds != turn.folds:
+        if self._max_passes and held.sent.folds != turn.folds:
             held.folded_at = (*held.folded_at, held.turn)
-        return result_of(turn, available)
+        return turn.result(available)
 
     def _prepare(self, turn: Turn, available: int) -> Flow[bool]:
-        held, turn.is_sent = turn.conversation, False
-        is_near = held.sending.arrive().tokens > self._prepare_at * available
-        if is_near:
-            early = held.sending.fork()
-            budget = self._budget_of(turn, available)
-            view = yield from early.fold(budget, self._strategy, is_forced=True)
-            is_near = view.folds > turn.folds
-            held.prepared = early if is_near else None
-        return is_near
+        turn.is_sent = False
+        size = self._prepare_at * available
+        return (yield from turn.conversation.prepare(self._budget_of(turn, available), size))
 
     def _recover(self, overflow: Overflow, turn: Turn, available: int) -> Flow[FitResult[Any]]:
         held, budget = turn.conversation, self._budget_of(turn, available)
-        view = yield from self._send(held.sending, budget)
+        view = yield from held.send(budget)
         if view.tokens >= turn.tokens:
-            tighter = replace(budget, tokens=int(_TIGHTER * min(turn.tokens, available)), low=1.0)
-            yield from held.sending.refold(tighter, self._strategy)
+            tokens = int(_TIGHTER * min(turn.tokens, available))
+            yield from held.send_folded(replace(budget, tokens=tokens, low=1.0))
         result = self._result_of(turn, available)
         if result.fits and result.tokens_after < result.tokens_before:
             return result

@@ -128,13 +128,17 @@ def _coding() -> Run:
         [f"src/letters/{name}.py" for name in ("__init__", "folders", "stamps", "routes", "post")]
         + [f"tests/test_{name}.py" for name in ("folders", "stamps", "routes", "post")]
     )
-    passed = "\n".join(f"tests/test_routes.py::test_route_{n} PASSED" for n in range(12))
     failed = (
-        f"{passed}\ntests/test_folders.py::test_newest FAILED\n\n"
+        "............F                                                            [100%]\n"
+        "_____________________________ test_newest ______________________________\n"
         "    def number_of(name):\n>       return int(LETTER.match(name).group(1))\n"
         "E       AttributeError: 'NoneType' object has no attribute 'group'\n\n"
         "src/letters/folders.py:11: AttributeError\n"
         "FAILED tests/test_folders.py::test_newest - AttributeError\n1 failed, 12 passed in 0.31s"
+    )
+    passed = (
+        ".............                                                            [100%]\n"
+        "13 passed in 0.29s"
     )
     edit = {
         "path": "src/letters/folders.py",
@@ -157,7 +161,7 @@ def _coding() -> Run:
             "`LETTER.match` returns nothing for other names, and archive/ is one of them. I let "
             "such names count as older than every letter.",
         ),
-        *_call(4, "bash", {"command": "pytest -q"}, f"{passed}\n13 passed in 0.29s"),
+        *_call(4, "bash", {"command": "pytest -q"}, passed),
     ]
 
 
@@ -169,8 +173,8 @@ def _log(lines: int) -> str:
         for n in range(lines)
     ]
     rows[lines // 2] = (
-        "2026-03-02T07:00:30 ERROR worker-3 parcel p-481516: label printer answered 503, gave up "
-        "after 4 tries"
+        f"2026-03-02T07:00:{lines // 2} ERROR worker-3 parcel p-481516: "
+        "label printer answered 503, gave up after 4 tries"
     )
     return "\n".join(rows)
 
@@ -179,9 +183,9 @@ def _incident() -> Run:
     queue = {"depth": 412, "oldest": "p-481516", "workers": 8, "paused": False}
     return [
         _user("Parcels are late since seven. Find out why. Do not restart anything yet."),
-        *_call(0, "read_log", {"service": "shipping", "from": "07:00"}, _log(60)),
+        *_call(0, "read_log", {"service": "shipping", "from": "07:00"}, _log(24)),
         _assistant(
-            "Shipping itself looks fine: 59 of 60 parcels left within 90 ms. One was given up."
+            "Shipping itself looks fine: 23 of 24 parcels left within 90 ms. One was given up."
         ),
         _user("Which parcel was given up, and is it still in the queue?"),
         *_call(1, "queue_status", {"name": "shipping"}, json.dumps(queue)),

@@ -22,10 +22,8 @@ PICTURE: Final = Path(__file__).parent / "images" / "before-after.svg"
 
 _INTRO: Final = f"""# What the model reads
 
-Three made-up runs, each folded to {SHARE:.0%} of its tokens. Nothing below is edited by hand:
-`python docs/make_folded.py` writes this page, and a test compares it with what refold does today.
-
-A system prompt can explain the marks; `refold.legend()` returns this text for it:
+Three made-up runs, folded to {SHARE:.0%} of their tokens. `python docs/make_folded.py` writes this
+page, unedited. `refold.legend()` explains the marks to the model:
 
 > {{legend}}
 """

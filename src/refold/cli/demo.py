@@ -44,9 +44,7 @@ def command() -> int:
     tool = retrieve_tool(store, messages=folded.document.messages, max_tokens=400)
 
     def draw() -> Iterator[str]:
-        yield click.style(
-            "A coding agent repaired a payment webhook; 20 % of it is left", bold=True
-        )
+        yield click.style("A coding agent's session, folded to fit 20 % of its tokens", bold=True)
         yield from totals(folded.result.compression, folded.turns)
         yield ""
         yield click.style("What would the agent see?", bold=True)
@@ -58,9 +56,9 @@ def command() -> int:
         ]
         for number, role, line in lines[:_SEEN_LINES]:
             yield f"  {dim(f'{number} {role}:')} {excerpt(line, width() - 24)}"
-        yield dim(f"  … and so on: refold show {SESSION} --budget {_BUDGET}")
+        yield dim(f"  … the rest of {len(messages)} messages")
         yield ""
-        yield click.style("What was left out can be asked for", bold=True)
+        yield click.style("What was left out can be fetched", bold=True)
         yield f"  {dim('the agent calls')} retrieve({_QUESTION!r})"
         answer = clean(str(tool.call({"query": _QUESTION}))).split("\n")
         for line in [line for line in answer if line.strip()][:_ANSWER_LINES]:
@@ -71,7 +69,7 @@ def command() -> int:
         yield f"  {dim('after ')} {len(back.encode()):,} bytes, sha256 {after}"
         yield click.style("  ✓ the same bytes" if before == after else "  ✗ different", "green")
         yield ""
-        yield "Try it on a session of yours: refold show FILE --budget 30%"
+        yield "Try it on one of your sessions: refold show FILE --budget 30%"
 
     show(draw())
     return 0 if before == after else 1

@@ -136,28 +136,27 @@ _PAGE: Final = """\
 # Where refold decides differently
 
 With `profile="classic"`, refold keeps the rules of context-compression-engine 1.5.0, except where
-those rules lose data, waste tokens or misread English. This page names every class of difference in
-a set of recorded calls, which is not part of this repository. It is printed by
+they lose data, waste tokens or misread English. This page lists every class of difference in a set
+of recorded calls that is not part of this repository. It is printed by
 
 ```
 python bench/vectors.py VECTORS.jsonl.gz --page     # --verbose lists each difference
 ```
 
-which replays the recorded calls, compares the decision on every message and its reason, and names
-the cause of each difference by rule. Calls with options that refold does not have are skipped:
-{skipped}. The words of summaries are not compared.
+Decisions and reasons are compared message by message, the words of summaries are not. {skipped}
+calls with options that refold does not have are skipped.
 
 ## Agreement
 
-"Asked for" are differences for which there is a test in `tests/known_failures`, or a promise.
+"Counted" leaves out differences that a promise or a test in `tests/known_failures` requires.
 
 {agreement}
 
 ## Differences
 
-"Decisions" are messages that are treated differently; "reasons" are messages treated alike for
-another reason. A *known failure* is a defect of the other engine that `tests/known_failures` guards
-against, *contract* is a promise of refold, and what has neither name counts against the agreement.
+*Decisions* are messages that are treated differently, *reasons* those treated alike for another
+reason. A *known failure* is a defect that `tests/known_failures` guards against, a *contract* a
+promise of refold; the rest count against the agreement.
 
 {causes}
 
@@ -165,15 +164,15 @@ Unexplained: {unexplained}.
 
 ## Stand-ins of the other engine
 
-A stand-in that it wrote carries its originals' ids in `metadata`, but nothing that can be checked:
-`uncompress(messages, verbatim, accept_foreign=True)` trusts it, from a mapping or a function.
-Folded again, it is ordinary text, because anybody could have typed it.
+Its stand-ins name their originals in `metadata`, which cannot be verified. `uncompress(messages,
+verbatim, accept_foreign=True)` trusts them, with a mapping or a function. When folded again, they
+are ordinary text.
 """
 
 
 def _page(tallies: Mapping[str, Tally], skipped: Counter[str]) -> str:
     """Return the page on differences: what agrees, what does not, and why."""
-    agreement = ["| function | compared | decisions | without those asked for | reasons |"]
+    agreement = ["| function | compared | decisions | counted | reasons |"]
     agreement += ["|---|--:|--:|--:|--:|"]
     for name, tally in sorted(tallies.items()):
         agreed = [share(tally.agreed, tally.number), share(tally.agreed, tally.counted)]

@@ -209,6 +209,9 @@ _IN_SHORT: Final = frozenset(
 _STORE_METHODS: Final = frozenset({"put", "get", "entries", "remove", "close"})
 """Described once, under `Store`; every store has them."""
 
+_HELPERS: Final = frozenset({"depth", "from_dict", "has_budget", "of", "with_share_of"})
+"""Methods that refold itself needs: hardly anybody else."""
+
 _FOR_SERVERS: Final = frozenset(
     {
         "doubt_thinking",
@@ -234,9 +237,9 @@ _HEAD: Final = """# Reference
 
 Generated from the code by `python docs/make_reference.py`; do not edit by hand.
 
-Names are imported from `refold` unless shown with their module. `help(NAME)` says more about
-names that have only one line here. Asynchronous twins (`acompress` of `compress`) take and return
-the same.
+Names are imported from `refold` unless shown with their module. `help(NAME)` shows all types, and
+more about names that have only one line here. Asynchronous twins (`acompress` of `compress`) take
+and return the same.
 """
 
 
@@ -302,9 +305,9 @@ def _in_short(dotted: str) -> str:
         return f"- `{dotted.removeprefix('refold.')}`: {CONSTANTS[dotted]}"
     shown, node, home = _source_of(dotted)
     if not isinstance(node, ast.ClassDef):
-        return f"- `{_signature(node, shown, wraps=False)}`: {_line(node)}"
+        return f"- `{_signature(node, shown)}`: {_line(node)}"
     init = _method(node, "__init__")
-    name = shown if init is None else _signature(init, shown, wraps=False)
+    name = shown if init is None else _signature(init, shown)
     return f"- `{name}`: {_line(node)}{_bases(node)}{_field_names(node, vars(home))}"
 
 
@@ -321,12 +324,12 @@ def _source_of(dotted: str) -> tuple[str, Documented, ModuleType]:
 
 def _body(node: Documented, shown: str, module: ModuleType) -> Iterator[str]:
     if not isinstance(node, ast.ClassDef):
-        yield f"```text\n{_signature(node, shown)}\n```\n"
+        yield f"```text\n{_block(node, shown)}\n```\n"
         yield _text(node)
         return
     init = _method(node, "__init__")
     if init is not None:
-        yield f"```text\n{_signature(init, shown)}\n```\n"
+        yield f"```text\n{_block(init, shown)}\n```\n"
     yield _text(node)
     yield ""
     yield from _fields(node, vars(module))
@@ -393,7 +396,7 @@ def _members(node: ast.ClassDef) -> Iterator[str]:
         for member in node.body
         if isinstance(member, ast.FunctionDef | ast.AsyncFunctionDef)
         and not member.name.startswith("_")
-        and member.name not in hidden
+        and member.name not in hidden | _HELPERS
     ]
     names = {member.name for member in members}
     apart = _FOR_SERVERS if node.name == "Session" else frozenset()
@@ -402,37 +405,34 @@ def _members(node: ast.ClassDef) -> Iterator[str]:
             continue
         twin = f" (async: `a{member.name}`)" if f"a{member.name}" in names else ""
         marks = [ast.unparse(mark) for mark in member.decorator_list]
-        if "property" in marks:
-            kind = f": {ast.unparse(member.returns)}" if member.returns else ""
-            yield f"- `{member.name}{kind}` (property): {_line(member)}"
-        else:
-            yield f"- `{_signature(member, member.name, wraps=False)}`{twin}: {_line(member)}"
+        shown = member.name if "property" in marks else _signature(member, member.name)
+        yield f"- `{shown}`{twin}: {_line(member)}"
     if apart & names:
         listed = ", ".join(f"`{name}`" for name in sorted(apart & names))
         yield f"- For servers with many sessions, such as the proxy: {listed}."
 
 
-def _signature(
-    node: ast.FunctionDef | ast.AsyncFunctionDef, shown: str, *, wraps: bool = True
-) -> str:
-    """Spell a signature without `self`: on several lines, or on one without types."""
+def _signature(node: ast.FunctionDef | ast.AsyncFunctionDef, shown: str) -> str:
+    """Spell a signature without `self` and without types."""
     arguments = node.args
-    if not wraps:
-        for argument in ast.walk(arguments):
-            if isinstance(argument, ast.arg):
-                argument.annotation = None
     for mine in ("self", "cls"):
         if arguments.args and arguments.args[0].arg == mine:
             arguments.args = arguments.args[1:]
+    for argument in ast.walk(arguments):
+        if isinstance(argument, ast.arg):
+            argument.annotation = None
+    if arguments.kwarg is not None and arguments.kwarg.arg == "gone":
+        arguments.kwarg = None  # it only catches names of earlier versions
     prefix = "await " if isinstance(node, ast.AsyncFunctionDef) else ""
-    inner = ast.unparse(arguments)
-    returns = f" -> {ast.unparse(node.returns)}" if node.returns else ""
-    returns = "" if node.name == "__init__" else returns
-    one_line = f"{prefix}{shown}({inner}){returns}"
-    if not wraps or len(one_line) <= 90:
-        return one_line
-    body = textwrap.fill(inner, 86, initial_indent="    ", subsequent_indent="    ")
-    return f"{prefix}{shown}(\n{body}\n){returns}"
+    return f"{prefix}{shown}({ast.unparse(arguments)})"
+
+
+def _block(node: ast.FunctionDef | ast.AsyncFunctionDef, shown: str) -> str:
+    """Spell a signature for a block of its own, on several lines where one is too long."""
+    spelled = _signature(node, shown)
+    if node.returns is not None and node.name != "__init__":
+        spelled += f" -> {ast.unparse(node.returns)}"
+    return textwrap.fill(spelled, 90, subsequent_indent="    ", break_on_hyphens=False)
 
 
 def _method(node: ast.ClassDef, name: str) -> ast.FunctionDef | None:

@@ -48,6 +48,7 @@ GONE_FLAGS: Final[Mapping[str, str]] = MappingProxyType(
         "--one-layer": "everything is unfolded, however often it was folded",
         "--search": "use --query",
         "--workers": "refold serve folds in one process; start another on a --port of its own",
+        "--token-budget": "use --budget",
     }
 )
 """Option of the command line → what to use instead."""

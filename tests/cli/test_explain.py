@@ -12,7 +12,7 @@ from click import unstyle
 
 from refold.cli.document import parse_document
 from refold.cli.folding import fold_file
-from refold.cli.views import draw_pieces, draw_row
+from refold.cli.views import draw_row
 from refold.lazy import Lazy
 from refold.result import Piece
 from refold.stores import MemoryStore
@@ -115,7 +115,7 @@ def test_reasons_never_steer_the_terminal() -> None:
     [row] = folded.rows()
     quoting = Piece("x", True, "value:\x1b[2J", 1, 0, 1, 1)
     evil = replace(row, entry=replace(row.entry, account=Lazy.known((quoting,))))
-    for lines in (draw_pieces(evil, full=False), draw_row(evil, full=False)):
+    for lines in (draw_row(evil, full=False), draw_row(evil, full=False, with_pieces=True)):
         text = unstyle("\n".join(lines))
         assert "mentions" in text or "values" in text
         assert "\x1b" not in text

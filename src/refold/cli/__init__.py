@@ -1,4 +1,4 @@
-"""The command line: one file per command, loaded when the command is run."""
+"""The command line: the table of commands, whose modules are loaded when a command is run."""
 
 from __future__ import annotations
 
@@ -16,46 +16,37 @@ import refold
 from refold.errors import BudgetError, RefoldError
 from refold.gone import GONE_FLAGS
 
-_COMMANDS: Final[Mapping[str, tuple[str, str]]] = {
-    "compress": ("compress:compress_command", "Fold a conversation file, and keep its originals."),
-    "uncompress": (
-        "compress:uncompress_command",
-        "Unfold a file to the bytes it had before it was folded.",
-    ),
-    "show": ("views:show_command", "Read the folded conversation as a model does."),
-    "diff": ("views:diff_command", "Show what a fold changes, before and after."),
-    "explain": ("views:explain_command", "Say what a fold does to every message, and why."),
-    "report": ("report:command", "Write one page that shows what a fold keeps, drops, and why."),
-    "retrieve": ("retrieve:command", "Fetch the text behind a handle, or search all originals."),
-    "watch": ("watch:command", "Follow sessions as they grow: tokens, costs, possible savings."),
-    "stats": ("views:stats_command", "Show the figures of a fold: tokens and what happened."),
-    "count": ("count:command", "Count tokens by role and by kind of content."),
-    "store": ("store:command", "Count, verify, copy and clear what is in a store of originals."),
-    "batch": ("batch:command", "Fold files of many conversations, or unfold them."),
-    "serve": ("serve:command", "Run a proxy that folds what programs send to a provider."),
-    "demo": ("demo:command", "Fold a session that comes with refold, and unfold it again."),
-    "hook": ("agents:hook_command", "Run a hook of a coding agent, which calls this itself."),
-    "install": ("agents:install_command", "Set up a coding agent to use refold; can be undone."),
-    "uninstall": (
-        "agents:uninstall_command",
-        "Restore the settings of coding agents byte for byte.",
-    ),
-    "doctor": ("agents:doctor_command", "Check what is set up for coding agents."),
-    "mcp": ("agents:mcp_command", "Serve originals, shortening and counts over MCP."),
-    "wrap": ("wrap:command", "Run a program with a proxy of its own; show what was saved."),
+COMMANDS: Final[Mapping[str, tuple[str, str]]] = {
+    "compress": ("compress", "Fold a conversation file, and keep its originals."),
+    "uncompress": ("compress", "Unfold a file to the bytes it had before it was folded."),
+    "show": ("views", "Read the folded conversation as a model does."),
+    "diff": ("views", "Show what a fold changes, before and after."),
+    "explain": ("views", "Say what a fold does to every message, and why."),
+    "report": ("views", "Write one page that shows what a fold keeps, drops, and why."),
+    "retrieve": ("compress", "Fetch the text behind a handle, or search all originals."),
+    "watch": ("watch", "Follow sessions as they grow: tokens, costs, possible savings."),
+    "stats": ("views", "Show the figures of a fold: tokens and what happened."),
+    "count": ("views", "Count tokens by role and by kind of content."),
+    "store": ("store", "Count, verify, copy and clear what is in a store of originals."),
+    "batch": ("batch", "Fold files of many conversations, or unfold them."),
+    "serve": ("serve", "Run a proxy that folds what programs send to a provider."),
+    "demo": ("demo", "Fold a session that comes with refold, and unfold it again."),
+    "hook": ("agents", "Run a hook of a coding agent, which calls this itself."),
+    "install": ("agents", "Set up a coding agent to use refold; can be undone."),
+    "uninstall": ("agents", "Restore the settings of coding agents byte for byte."),
+    "doctor": ("agents", "Check what is set up for coding agents."),
+    "mcp": ("agents", "Serve originals, shortening and counts over MCP."),
+    "wrap": ("serve", "Run a program with a proxy of its own; show what was saved."),
 }
-"""Each command, where it is defined, and its line in the help, which loads none of them."""
-COMMANDS: Final = tuple(_COMMANDS)
+"""Each command, the module that has it, and its line in the help, which loads none of them."""
 
-_OK: Final = 0
 _ERROR: Final = 1
 MISSING: Final = 3
 _OVER_BUDGET: Final = 4
 SET_ASIDE: Final = 5
 _INTERRUPTED: Final = 130
 """Exit codes: 2 is click's for wrong usage, and 130 is what shells use for an interrupt."""
-
-_EXIT_CODES: Final = """\b
+EXIT_CODES: Final = """\
 Exit codes: 0 fine; 1 bad input or another error; 2 wrong usage;
 3 some originals are missing; 4 over budget; 5 records of a batch were set
 aside; 130 interrupted."""
@@ -78,13 +69,14 @@ session file of Claude Code or Codex, or what compress --json writes; plain,
 Completion: eval "$(_REFOLD_COMPLETE=bash_source refold)" in ~/.bashrc, with
 zsh_source in ~/.zshrc; for fish: _REFOLD_COMPLETE=fish_source refold | source
 
-{_EXIT_CODES}"""
+\b
+{EXIT_CODES}"""
 
 
 def load_command(name: str) -> click.Command:
     """Import the module of a command, and return it."""
-    module, _, attribute = _COMMANDS[name][0].partition(":")
-    command: click.Command = getattr(importlib.import_module(f"refold.cli.{module}"), attribute)
+    module = importlib.import_module(f"refold.cli.{COMMANDS[name][0]}")
+    command: click.Command = getattr(module, f"{name}_command")
     return command
 
 
@@ -97,20 +89,15 @@ class _Commands(click.Group):
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Return a command, loading its module; its help ends with the exit codes."""
+        """Return a command, loading its module."""
         del ctx
-        if cmd_name not in _COMMANDS:
-            return None
-        command = load_command(cmd_name)
-        if not (command.epilog or "").endswith(_EXIT_CODES):
-            command.epilog = f"{command.epilog}\n\n{_EXIT_CODES}"
-        return command
+        return load_command(cmd_name) if cmd_name in COMMANDS else None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands by the lines of the table."""
         del ctx
         with formatter.section("Commands"):
-            formatter.write_dl([(name, line) for name, (_, line) in _COMMANDS.items()])
+            formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -163,7 +150,7 @@ def main(args: Sequence[str] | None = None) -> int:
             with suppress(OSError):
                 click.echo(f"refold: cannot write to standard output: {error.strerror}", err=True)
         return _ERROR
-    return code if isinstance(code, int) else _OK
+    return code if isinstance(code, int) else 0
 
 
 def _replace_closed_streams() -> None:

@@ -8,49 +8,33 @@ from __future__ import annotations
 import importlib.util
 import os
 import sys
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from typing import Final
 
 import click
 
+from refold.cli.options import command, help_of
+from refold.cli.terminal import clean, table
 from refold.errors import ConfigError
 from refold.private_files import data_file
-from refold.server.agents import PARTS, fill, known_agents
+from refold.server.agents import PARTS, fill, find_places, known_agents
 
-_INSTALL = """\b
-Examples:
-  refold install --list
-  refold install claude
-  refold install claude --proxy --port 8787
-  refold install codex --mcp
-  refold install --service
+_AGENT: Final = ("[AGENT]", "", {"type": click.Choice(list(known_agents()))})
+_STORE: Final = ("--store STORE", "Where originals are; the data folder by default.")
+_SIGNS: Final = {"works": "ok", "broken": "!!", "absent": "--"}
 
-\b
-hook     shortens what tools return before the model sees it, and puts back
-         what was said after /compact (claude)
-mcp      lets the model fetch originals; needs pip install 'refold[mcp]'
-proxy    sends requests through refold serve, which has to be running
-service  starts refold serve at every login
-Without a choice, claude gets the hook, and mcp where that is installed; where
-no settings can be written, it says what to do by hand.
-refold uninstall takes everything back."""
 
-agent_choice = click.Choice(list(known_agents()))
-originals_option = click.option(
-    "--store", metavar="STORE", help="Where originals are; the data folder by default."
+@command(
+    agent=_AGENT,
+    hook=("--hook", "Shorten what tools return, on arrival."),
+    mcp=("--mcp", "Offer originals to the model."),
+    proxy=("--proxy", "Send requests through refold serve."),
+    service=("--service", "Keep refold serve running; for all agents."),
+    port=("--port N", "The port of refold serve.", {"default": 8787, "show_default": True}),
+    project=("--project", "Only for the project in this folder."),
+    is_list=("--list", "Show the agents that refold knows."),
 )
-
-
-@click.command("install", epilog=_INSTALL)
-@click.argument("agent", type=agent_choice, required=False, metavar="[AGENT]")
-@click.option("--hook", is_flag=True, help="Shorten what tools return, on arrival.")
-@click.option("--mcp", is_flag=True, help="Offer originals to the model.")
-@click.option("--proxy", is_flag=True, help="Send requests through refold serve.")
-@click.option("--service", is_flag=True, help="Keep refold serve running; for all agents.")
-@click.option("--port", default=8787, show_default=True, help="The port of refold serve.")
-@click.option("--project", is_flag=True, help="Only for the project in this folder.")
-@click.option("--list", "is_list", is_flag=True, help="Show the agents that refold knows.")
 def install_command(
     *,
     agent: str | None,
@@ -62,12 +46,30 @@ def install_command(
     project: bool,
     is_list: bool,
 ) -> None:
-    """Set up a coding agent to use refold; can be undone."""
-    from refold.server.agents import find_places
+    """Set up a coding agent to use refold; can be undone.
+
+    Examples:
+      refold install --list
+      refold install claude
+      refold install claude --proxy --port 8787
+      refold install codex --mcp
+      refold install --service
+
+    hook     shortens what tools return before the model sees it, and puts back
+             what was said after /compact (claude)
+    mcp      lets the model fetch originals; needs pip install 'refold[mcp]'
+    proxy    sends requests through refold serve, which has to be running
+    service  starts refold serve at every login
+    Without a choice, claude gets the hook, and mcp where that is installed; where
+    no settings can be written, it says what to do by hand.
+    refold uninstall takes everything back.
+    """
     from refold.server.install import install, install_service, start_command
 
     if is_list:
-        click.echo("\n".join(_draw_agents()))
+        agents = [one.summary for one in known_agents().values()]
+        rows = [("AGENT", "INSTALL", "WRAP", "TRIED WITH"), *agents]
+        click.echo("\n".join(line.strip() for line in table(rows, left=4)))
         return
     places = find_places(sys.platform, os.environ, Path.cwd() if project else None)
     if service:
@@ -102,31 +104,15 @@ def _need(module: str, problem: str) -> None:
         raise ConfigError(problem)
 
 
-def _draw_agents() -> Iterator[str]:
-    """Draw the table of agents: what can be installed, whether wrap reaches it, and who says so."""
-    rows = [
-        ("AGENT", "INSTALL", "WRAP", "TRIED WITH"),
-        *(agent.summary for agent in known_agents().values()),
-    ]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
-        yield "  ".join(cells).rstrip()
-
-
-_UNINSTALL = """\b
-Examples:
-  refold uninstall
-  refold uninstall codex
-  refold uninstall --service"""
-
-
-@click.command("uninstall", epilog=_UNINSTALL)
-@click.argument("agent", type=agent_choice, required=False, metavar="[AGENT]")
-@click.option("--service", is_flag=True, help="Only the service.")
+@command(agent=_AGENT, service=("--service", "Only the service."))
 def uninstall_command(*, agent: str | None, service: bool) -> None:
-    """Restore the settings of coding agents byte for byte."""
-    from refold.server.agents import find_places
+    """Restore the settings of coding agents byte for byte.
+
+    Examples:
+      refold uninstall
+      refold uninstall codex
+      refold uninstall --service
+    """
     from refold.server.install import SERVICE, stop_command, uninstall
 
     named = [name for name in (agent, SERVICE if service else None) if name]
@@ -139,20 +125,15 @@ def uninstall_command(*, agent: str | None, service: bool) -> None:
         click.echo("nothing was installed")
 
 
-_DOCTOR = """\b
-Examples:
-  refold doctor
-
-\b
-Exits with 1 if something that is set up does not work."""
-_SIGNS = {"works": "ok", "broken": "!!", "absent": "--"}
-
-
-@click.command("doctor", epilog=_DOCTOR)
+@command()
 def doctor_command() -> int:
-    """Check what is set up for coding agents."""
-    from refold.cli.terminal import clean
-    from refold.server.agents import find_places
+    """Check what is set up for coding agents.
+
+    Examples:
+      refold doctor
+
+    Exits with 1 if something that is set up does not work.
+    """
     from refold.server.doctor import examine
 
     is_broken = False
@@ -162,25 +143,23 @@ def doctor_command() -> int:
     return int(is_broken)
 
 
-_HOOK = """\b
+_HOOK: Final = """Run a hook of a coding agent, which calls this itself.
+
 Examples:
   refold install claude --hook
   refold hook post-tool-use --profile standard < event.json"""
+hook_command = click.Group("hook", **help_of(_HOOK))
+_PATIENT: Final = {"ignore_unknown_options": True, "allow_extra_args": True}
+"""Not even an unknown option may block the agent."""
 
 
-@click.group("hook", epilog=_HOOK)
-def hook_command() -> None:
-    """Run a hook of a coding agent, which calls this itself."""
-
-
-@hook_command.command(
-    "post-tool-use",
-    # Not even an unknown option may block the agent.
-    context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
+@command(
+    hook_command,
+    context=_PATIENT,
+    profile=("--profile VALUE", "lossless (the default) or standard.", {"default": "lossless"}),
+    max_tokens=("--max-tokens VALUE", "Most tokens of an excerpt, with --profile standard."),
+    store=_STORE,
 )
-@click.option("--profile", default="lossless", help="lossless (the default) or standard.")
-@click.option("--max-tokens", help="Most tokens of an excerpt, with --profile standard.")
-@originals_option
 def post_tool_use(*, profile: str, max_tokens: str | None, store: str | None) -> None:
     """Shorten what a tool returned before the model sees it.
 
@@ -194,11 +173,7 @@ def post_tool_use(*, profile: str, max_tokens: str | None, store: str | None) ->
     click.echo(answer, nl=False)
 
 
-@hook_command.command(
-    "session-start",
-    context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
-)
-@originals_option
+@command(hook_command, context=_PATIENT, store=_STORE)
 def session_start(*, store: str | None) -> None:
     """Put back what was asked, said and planned after /compact.
 
@@ -211,27 +186,24 @@ def session_start(*, store: str | None) -> None:
     click.echo(run_compaction_hook(sys.stdin.buffer, store=place), nl=False)
 
 
-_MCP = """\b
-Examples:
-  refold install claude --mcp
-  refold mcp --http --port 8788
-
-\b
-Needs the official SDK: pip install 'refold[mcp]'."""
-
-
-@click.command("mcp", epilog=_MCP)
-@click.option("--http", "is_http", is_flag=True, help="Streamable HTTP instead of stdio.")
-@click.option(
-    "--port",
-    type=click.IntRange(0, 65_535),
-    default=8788,
-    show_default=True,
-    help="For --http, on the loopback interface; 0 takes a free one.",
+@command(
+    is_http=("--http", "Streamable HTTP instead of stdio."),
+    port=(
+        "--port N",
+        "For --http, on the loopback interface; 0 takes a free one.",
+        {"type": click.IntRange(0, 65_535), "default": 8788, "show_default": True},
+    ),
+    store=_STORE,
 )
-@originals_option
 def mcp_command(*, is_http: bool, port: int, store: str | None) -> None:
-    """Serve originals, shortening and counts over MCP."""
+    """Serve originals, shortening and counts over MCP.
+
+    Examples:
+      refold install claude --mcp
+      refold mcp --http --port 8788
+
+    Needs the official SDK: pip install 'refold[mcp]'.
+    """
     from refold.server.mcp import Tools, serve_http, serve_stdio
 
     with closing(Tools(store or data_file(sys.platform, os.environ))) as tools:

@@ -5,52 +5,26 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Any, Final
 
 import click
 
 from refold.batch.engines import Engine
 from refold.batch.job import Job, Report, Shard
-from refold.batch.run import ENGINES, REJECTED, BatchResult, run_batch
+from refold.batch.run import REJECTED, BatchResult, run_batch
 from refold.cli import SET_ASIDE
-from refold.cli.options import fold_options, make_options, store_option
-from refold.cli.terminal import (
-    clean,
-    json_option,
-    quiet_option,
-    say,
-    show,
-    table,
-    working,
-    write_json,
-)
+from refold.cli.options import STORE_TO_WRITE, command, make_options
+from refold.cli.terminal import clean, say, show, table, working, write_json
 from refold.report.pieces import say_action, say_count
 from refold.result import percent_saved
 from refold.stores.opening import read_keys
 
 _SLOWEST: Final = 3
 """How many of the slowest records are listed: enough to see a pattern. A guess."""
-_EPILOG = """\b
-Examples:
-  refold batch data/ folded --budget 8000 --store originals.db
-  refold batch 'logs/**/*.jsonl.zst' folded --budget 50% --price 3
-  refold batch train.parquet folded --column conversation --engine ray
-  refold batch folded back --unfold
-
-\b
-IN is a file, a folder, a quoted pattern, or hf:NAME@SPLIT. JSON lines (also
-compressed with zstd) have one conversation per line: a list of messages, or
-an object with "messages". Tables (Parquet, Arrow) have one per row.
---budget applies to each conversation.
-OUT is a folder: parts, _manifest.json with their checksums, and records that
-could not be read in _rejected.jsonl. Run the same command again to resume
-what was interrupted."""
 
 
-def _read_size(_: click.Context, __: click.Parameter, value: str | None) -> int | None:
+def _read_size(value: str) -> int:
     """Read `500000`, `500KB`, `64MB` or `1GB`."""
-    if value is None:
-        return None
     text = value.strip().upper().removesuffix("B")
     factor = {"K": 10**3, "M": 10**6, "G": 10**9}.get(text[-1:], 1)
     digits = text.rstrip("KMG")
@@ -59,52 +33,60 @@ def _read_size(_: click.Context, __: click.Parameter, value: str | None) -> int 
     return int(digits) * factor
 
 
-@click.command(epilog=_EPILOG)
-@click.argument("paths", metavar="IN... OUT", nargs=-1, required=True)
-@click.option("--unfold", is_flag=True, help="Unfold what this command folded.")
-@click.option(
-    "--engine",
-    type=click.Choice(ENGINES),
-    default="local",
-    help="Where the work is done; local by default.",
+@command(
+    paths=("IN... OUT",),
+    unfold=("--unfold", "Unfold what this command folded."),
+    engine=(
+        "--engine local|ray|spark",
+        "Where the work is done; local by default.",
+        {"default": "local"},
+    ),
+    workers=(
+        "--workers N",
+        "How many processes; one per core by default.",
+        {"type": click.IntRange(min=1)},
+    ),
+    address=("--address URL", "Address of the cluster, for --engine ray or spark."),
+    store=STORE_TO_WRITE,
+    column=("--column NAME", "The column or key that holds the messages."),
+    part_bytes=(
+        "--part-size SIZE",
+        "About how large a part is; by default 250KB to 64MB, depending on the input.",
+        {"type": _read_size},
+    ),
+    price=("--price USD", "The price of a million tokens, to show what is saved.", {"type": float}),
 )
-@click.option(
-    "--workers", type=click.IntRange(min=1), help="How many processes; one per core by default."
-)
-@click.option("--address", metavar="URL", help="Address of the cluster, for --engine ray or spark.")
-@store_option
-@click.option("--column", metavar="NAME", help="The column or key that holds the messages.")
-@click.option(
-    "--part-size",
-    callback=_read_size,
-    metavar="SIZE",
-    help="About how large a part is; by default 250KB to 64MB, depending on the input.",
-)
-@click.option(
-    "--price",
-    type=float,
-    metavar="USD",
-    help="The price of a million tokens, to show what is saved.",
-)
-@fold_options
-@json_option
-@quiet_option
-def command(
+def batch_command(
     *,
     paths: tuple[str, ...],
     unfold: bool,
-    engine: str,
+    engine: Engine,
     workers: int | None,
     address: str | None,
+    part_bytes: int | None,
     store: str | None,
     column: str | None,
-    part_size: int | None,
     price: float | None,
     as_json: bool,
     quiet: bool,
     **choices: Any,
 ) -> int:
-    """Fold files of many conversations, or unfold them."""
+    """Fold files of many conversations, or unfold them.
+
+    Examples:
+      refold batch data/ folded --budget 8000 --store originals.db
+      refold batch 'logs/**/*.jsonl.zst' folded --budget 50% --price 3
+      refold batch train.parquet folded --column conversation --engine ray
+      refold batch folded back --unfold
+
+    IN is a file, a folder, a quoted pattern, or hf:NAME@SPLIT. JSON lines (also
+    compressed with zstd) have one conversation per line: a list of messages, or
+    an object with "messages". Tables (Parquet, Arrow) have one per row.
+    --budget applies to each conversation.
+    OUT is a folder: parts, _manifest.json with their checksums, and records that
+    could not be read in _rejected.jsonl. Run the same command again to resume
+    what was interrupted.
+    """
     *inputs, out = paths
     if not inputs:
         raise click.UsageError("name what to read and a folder to write to: IN... OUT")
@@ -118,7 +100,7 @@ def command(
         keys=read_keys(os.environ) if store else (),
         unfold=unfold,
     )
-    with working("unfolding" if unfold else "folding", is_long=True, quiet=quiet) as progress:
+    with working("unfolding" if unfold else "folding", quiet=quiet) as progress:
         done, total = 0, 1
 
         def start(shards: Sequence[Shard], reports: Sequence[Report]) -> None:
@@ -134,10 +116,10 @@ def command(
         result = run_batch(
             inputs,
             job,
-            engine=cast(Engine, engine),
+            engine=engine,
             workers=workers,
             address=address,
-            part_bytes=part_size,
+            part_bytes=part_bytes,
             on_start=start,
             on_report=advance,
         )

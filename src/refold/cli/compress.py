@@ -1,87 +1,65 @@
-"""`refold compress` and `refold uncompress`: fold a conversation file, and unfold it again."""
+"""`refold compress`, `uncompress` and `retrieve`: fold a file, unfold it, fetch a text of it."""
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
-from typing import Any
+from collections.abc import Mapping
+from contextlib import ExitStack
+from typing import Any, Final
 
 import click
 
 from refold.cli import MISSING
 from refold.cli.document import (
     STDIO,
-    Document,
     check_out,
     dump_envelope,
     dump_line,
     is_stream,
+    locating_errors,
     read_document,
     write_text,
 )
 from refold.cli.folding import (
     FoldedFile,
     carry_over,
+    check_budget,
     find_known,
     fold_file,
     may_be_folded,
     open_embedded,
-    scoped_store,
+    open_known,
     sidecar_of,
     unfold_file,
 )
-from refold.cli.options import (
-    check_budget,
-    conversation_option,
-    file_argument,
-    fold_options,
-    known_option,
-    make_options,
-    out_option,
-    store_option,
-)
-from refold.cli.terminal import clean, count_of, quiet_option, say, working
-from refold.errors import FormatError, NestingError, StoreError
+from refold.cli.options import STORE_TO_WRITE, command, make_options
+from refold.cli.terminal import clean, count_of, say, working
+from refold.errors import StoreError
 from refold.result import ModelReport, percent_saved
 from refold.scan.tokens.choose import encoding_for
 from refold.stores import MemoryStore, Store
-from refold.stores.codec import MAX_DEPTH, encode_value
 from refold.stores.opening import KEYS, open_store, without_secrets
+from refold.stores.scope import scoped
+from refold.tools.retrieve import retrieve_tool
 
-_COMPRESS = """\b
-Examples:
-  refold compress chat.jsonl -o small.jsonl --budget 30%
-  refold compress chat.json.gz -o small.json.gz --store originals.db
-  refold compress ann.json -o small.json --store all.db --conversation ann
-  refold compress chat.jsonl -o small.jsonl --summarizer ollama:llama3
-  cat chat.json | refold compress - --json | refold uncompress -
-
-\b
-Originals go to --store STORE, or to OUT.refold.db next to the output, or
-(with --json) into the output itself. If conversations of several people share
-a store, name each with --conversation, and unfold it under the same name."""
+_WHOLE: Final = 10**9 - 1
+"""More tokens than any text has."""
+_QUERY_TOKENS: Final = 2_000
+"""As many as an agent is shown."""
+_FOUND: Final = "[original "
+"""The beginning of an answer that has the text below its first line."""
 
 
-@click.command("compress", epilog=_COMPRESS)
-@file_argument
-@out_option
-@store_option
-@conversation_option
-@fold_options
-@click.option(
-    "--summarizer",
-    metavar="PROVIDER:MODEL",
-    help="Let this model write summaries, such as openai:gpt-5-mini or ollama:llama3; "
-    "every answer is checked before it is used.",
+@command(
+    store=STORE_TO_WRITE,
+    summarizer=(
+        "--summarizer PROVIDER:MODEL",
+        "Let this model write summaries, such as openai:gpt-5-mini or ollama:llama3; every answer "
+        "is checked before it is used.",
+    ),
+    as_json=("--json", "Write messages, originals and figures as one JSON object."),
 )
-@click.option(
-    "--json",
-    "as_json",
-    is_flag=True,
-    help="Write messages, originals and figures as one JSON object.",
-)
-@quiet_option
 def compress_command(
     *,
     file: str,
@@ -93,31 +71,41 @@ def compress_command(
     quiet: bool,
     **choices: Any,
 ) -> None:
-    """Fold a conversation file, and keep its originals."""
+    """Fold a conversation file, and keep its originals.
+
+    Examples:
+      refold compress chat.jsonl -o small.jsonl --budget 30%
+      refold compress chat.json.gz -o small.json.gz --store originals.db
+      refold compress ann.json -o small.json --store all.db --conversation ann
+      refold compress chat.jsonl -o small.jsonl --summarizer ollama:llama3
+      cat chat.json | refold compress - --json | refold uncompress -
+
+    Originals go to --store STORE, or to OUT.refold.db next to the output, or
+    (with --json) into the output itself. If conversations of several people share
+    a store, name each with --conversation, and unfold it under the same name.
+    """
     options = make_options(**choices)
     out = None if out == STDIO else out
     check_out(out, store)
-    document = read_document(file, conversation, quiet=quiet)
-    as_json = as_json or document.verbatim is not None
-    if (out is None or is_stream(out)) and store is None and not as_json:
-        raise click.UsageError(
-            "say where the originals go: -o OUT with a file (they go to OUT.refold.db), "
-            "--store STORE, or --json (they go into the output)"
-        )
-    with ExitStack() as stack, _locating_nesting(document):
-        sidecar = None if store is not None or as_json or out is None else sidecar_of(out)
-        place = "the output" if sidecar is None else str(sidecar)
+    with ExitStack() as stack:
+        progress = stack.enter_context(working("folding", quiet=quiet))
+        document = read_document(file, conversation)
+        stack.enter_context(locating_errors(document))
+        as_json = as_json or document.verbatim is not None
+        sidecar = None if store or as_json or out is None or is_stream(out) else sidecar_of(out)
+        if not (store or as_json or sidecar):
+            raise click.UsageError(
+                "say where the originals go: -o OUT with a file (they go to OUT.refold.db), "
+                "--store STORE, or --json (they go into the output)"
+            )
         target: Store = open_embedded(document)
-        if store is not None:
-            target, place = stack.enter_context(open_store(store)), without_secrets(store)
-        elif sidecar is not None and sidecar.exists():
-            target = stack.enter_context(open_store(sidecar))
+        if store is not None or (sidecar is not None and sidecar.exists()):
+            target = stack.enter_context(open_store(store or str(sidecar)))
         carry_over(document, find_known(document, file, None, stack), target)
         known = carry_over(document, target, MemoryStore()) if as_json else {}
-        with working("folding", chars=len(document.text()), quiet=quiet) as progress:
-            folded = fold_file(document, options, target, progress, summarizer=summarizer)
-        is_folded = folded.spellings or any(map(may_be_folded, document.messages))
-        if sidecar is not None and isinstance(target, MemoryStore) and is_folded:
+        folded = fold_file(document, options, target, progress, summarizer=summarizer)
+        is_folded = folded.spellings or may_be_folded(document)
+        if sidecar and isinstance(target, MemoryStore) and is_folded:  # else it is not made
             entries = target.get([entry.key for entry in target.entries()])
             stack.enter_context(open_store(sidecar)).put(entries)
         text = folded.document.text()
@@ -125,6 +113,7 @@ def compress_command(
             originals = _join({**(document.verbatim or {}), **known}, folded)
             text = dump_envelope(folded.document, originals, folded.result.compression.to_dict())
         write_text(text, out, file)
+    place = without_secrets(store) if store else str(sidecar or "the output")
     say(_summary(folded, place, options.model), quiet=quiet)
     if folded.result.model is not None:
         say(_tell_model(folded.result.model, str(summarizer)), quiet=quiet)
@@ -168,49 +157,7 @@ def _tell_model(report: ModelReport, name: str) -> str:
     return words
 
 
-@contextmanager
-def _locating_nesting(document: Document) -> Iterator[None]:
-    """Add to an error which line is nested too deeply, and where its originals could be kept."""
-    try:
-        yield
-    except NestingError as error:
-        line = next((item.line for item in document.items if not _is_storable(item.wire)), 0)
-        raise FormatError(
-            f"nested more than {MAX_DEPTH} levels deep, which no store takes; "
-            "use --json without --store: the originals then go into the output",
-            f"{document.name}, line {line}" if line else document.name,
-        ) from error
-
-
-def _is_storable(wire: Any) -> bool:
-    try:
-        encode_value("", wire)
-    except NestingError:
-        return False
-    return True
-
-
-_UNCOMPRESS = """\b
-Examples:
-  refold uncompress small.jsonl -o chat.jsonl
-  refold uncompress small.json --store all.db --conversation ann > chat.json
-  refold uncompress small.jsonl --json | jq .missing_ids
-
-\b
-Originals come from --store STORE, or from the document itself (as written by
-compress --json), or from FILE.refold.db, under the name that compress was
-given with --conversation, if any."""
-
-
-@click.command("uncompress", epilog=_UNCOMPRESS)
-@file_argument
-@out_option
-@known_option
-@conversation_option
-@click.option(
-    "--json", "as_json", is_flag=True, help="Write messages and figures as one JSON object."
-)
-@quiet_option
+@command(as_json=("--json", "Write messages and figures as one JSON object."))
 def uncompress_command(
     *,
     file: str,
@@ -220,14 +167,22 @@ def uncompress_command(
     as_json: bool,
     quiet: bool,
 ) -> int:
-    """Unfold a file to the bytes it had before it was folded."""
+    """Unfold a file to the bytes it had before it was folded.
+
+    Examples:
+      refold uncompress small.jsonl -o chat.jsonl
+      refold uncompress small.json --store all.db --conversation ann > chat.json
+      refold uncompress small.jsonl --json | jq .missing_ids
+
+    Originals come from --store STORE, or from the document itself (as written by
+    compress --json), or from FILE.refold.db, under the name that compress was
+    given with --conversation, if any.
+    """
     check_out(out, store)
-    document = read_document(file, conversation, quiet=quiet)
-    with ExitStack() as stack:
+    with ExitStack() as stack, working("unfolding", quiet=quiet):
+        document = read_document(file, conversation)
         known = find_known(document, file, store, stack)
-        if known is None and any(
-            may_be_folded(w) for w in document.messages if isinstance(w, dict)
-        ):
+        if known is None and may_be_folded(document):
             beside = f"there is no {str(sidecar_of(file))!r}"
             raise StoreError(
                 f"no originals for {document.name}: "
@@ -235,33 +190,96 @@ def uncompress_command(
                 "name their store with --store STORE, or unfold a document that was written with "
                 "compress --json"
             )
-        with working("unfolding", chars=len(document.text()), quiet=quiet):
-            unfolded = unfold_file(document, scoped_store(known or MemoryStore(), document))
-    text = unfolded.document.text()
+        unfolded = unfold_file(document, scoped(known or MemoryStore(), conversation))
+    text, result = unfolded.document.text(), unfolded.result
     if as_json:
-        text = dump_line(
-            {
-                "messages": unfolded.document.messages,
-                "messages_expanded": unfolded.expanded,
-                "missing_ids": list(unfolded.missing),
-            }
-        )
+        figures = {name: getattr(result, name) for name in ("messages_expanded", "missing_ids")}
+        text = dump_line({"messages": unfolded.document.messages, **figures})
     write_text(text, out, file)
-    if unfolded.missing:
-        ids = "".join(f"\n  {clean(id_)}" for id_ in unfolded.missing)
-        say(f"refold: {len(unfolded.missing)} originals are missing; their summaries stay:{ids}")
+    if result.missing_ids:
+        ids = "".join(f"\n  {clean(id_)}" for id_ in result.missing_ids)
+        say(f"refold: {len(result.missing_ids)} originals are missing; their summaries stay:{ids}")
         return MISSING
     # With a sidecar of its own, a file cannot be confused with another: such texts may be genuine.
-    if unfolded.unknown and (store is not None or not unfolded.expanded):
+    if result.unknown and (store is not None or not result.messages_expanded):
         where = "what was kept with it" if store is None else repr(without_secrets(store))
-        count = count_of(unfolded.unknown, unfolded.unknown)
         say(
-            f"refold: {count} may be folded, but {where} has no record of it: another store, "
-            f"another --conversation, or one that needs {KEYS}?"
+            f"refold: {count_of(len(result.unknown), len(result.unknown))} may be folded, but "
+            f"{where} has no record of it: another store, another --conversation, or one that "
+            f"needs {KEYS}?"
         )
         is_expected = store is not None or conversation is not None
-        return MISSING if is_expected and not unfolded.expanded else 0
-    total = len(unfolded.document.items)
-    done = f"{unfolded.expanded:,} unfolded" if unfolded.expanded else "nothing to unfold"
-    say(f"{count_of(total, total)} · {done}", quiet=quiet)
+        return MISSING if is_expected and not result.messages_expanded else 0
+    total = len(result.messages)
+    done = f"{result.messages_expanded:,} unfolded" if result.messages_expanded else ""
+    say(f"{count_of(total, total)} · {done or 'nothing to unfold'}", quiet=quiet)
+    return 0
+
+
+@command(
+    handle=("[HANDLE]",),
+    file=("[FILE|-]",),
+    lines=("--lines FIRST-LAST", "Only these lines, such as 120-180."),
+    query=("--query WORDS", "Search all originals; give no HANDLE."),
+)
+def retrieve_command(
+    *,
+    handle: str | None,
+    file: str | None,
+    store: str | None,
+    conversation: str | None,
+    lines: str | None,
+    query: str | None,
+    out: str | None,
+    quiet: bool,
+) -> int:
+    """Fetch the text behind a handle, or search all originals.
+
+    Examples:
+      refold retrieve '#kdbfq' small.jsonl
+      refold retrieve kdbfq small.jsonl --lines 120-180
+      refold retrieve small.jsonl --query 'which tests timed out?'
+
+    FILE is the folded file that shows the handle. Its originals are in
+    --store STORE, in the file itself, or in FILE.refold.db. Without FILE, --store
+    STORE is searched under the name of --conversation, or for a handle of 28
+    letters. With --query there is no HANDLE, only FILE: the pieces of all its
+    originals that fit best are shown.
+    """
+    if query and file:
+        raise click.UsageError("give a HANDLE or a --query, not both")
+    if query:
+        handle, file = None, handle
+    elif handle is None:
+        raise click.UsageError("give a HANDLE, or --query WORDS")
+    if file is None and (store is None or query):
+        raise click.UsageError(
+            "name the folded FILE that shows the handle, or the store with --store STORE"
+        )
+    wanted: dict[str, Any] = {"handle": handle, "lines": lines, "query": query}
+    with ExitStack() as stack, working("searching", quiet=quiet):
+        messages: list[Any] = []
+        if file is None:
+            known: Store | None = open_known(str(store), stack)
+        else:
+            document = read_document(file, conversation)
+            known, messages = find_known(document, file, store, stack), document.messages
+        tool = retrieve_tool(
+            known or MemoryStore(),
+            messages=messages,
+            conversation=conversation,
+            max_tokens=_QUERY_TOKENS if query else _WHOLE,
+        )
+        answer = tool.call({name: value for name, value in wanted.items() if value})
+    title, line_feed, text = answer.partition("\n")
+    if query and line_feed:
+        write_text(answer + "\n", out, file or STDIO)
+        return 0
+    if not answer.startswith(_FOUND) or not line_feed:
+        say(f"refold: {clean(answer.strip('[]'))}")
+        return MISSING
+    say(clean(title), quiet=quiet)
+    write_text(text, out, file or STDIO)
+    if out is None and sys.stdout.isatty() and not text.endswith("\n"):
+        click.echo()  # so that the prompt has a line of its own
     return 0

@@ -11,6 +11,7 @@ import click
 
 from refold.cli.document import parse_document
 from refold.cli.folding import fold_file, unfold_file
+from refold.cli.options import command
 from refold.cli.terminal import clean, dim, excerpt, show, totals, width
 from refold.messages.formats import load
 from refold.options import Options
@@ -25,15 +26,15 @@ _SEEN_LINES: Final = 12
 _ANSWER_LINES: Final = 6
 """As many as fit on a terminal together with the rest."""
 
-_EPILOG = """\b
-Examples:
-  refold demo
-  NO_COLOR=1 refold demo | less"""
 
+@command()
+def demo_command() -> int:
+    """Fold a session that comes with refold, and unfold it again.
 
-@click.command(epilog=_EPILOG)
-def command() -> int:
-    """Fold a session that comes with refold, and unfold it again."""
+    Examples:
+      refold demo
+      NO_COLOR=1 refold demo | less
+    """
     text = files("refold.cli").joinpath(SESSION).read_text(encoding="utf-8")
     document = parse_document(text, SESSION)
     options, store = Options(token_budget=_BUDGET), MemoryStore()  # type: ignore[arg-type]
@@ -50,7 +51,7 @@ def command() -> int:
         yield click.style("What would the agent see?", bold=True)
         lines = [
             (number_of(place), message.role, line)
-            for message, place in zip(messages, folded.places, strict=True)
+            for message, place in zip(messages, folded.result.places, strict=True)
             for line in "\n".join(part.text for part in message.parts).split("\n")[:3]
             if line.strip()
         ]

@@ -24,12 +24,12 @@ from typing import Any, Final
 import click
 
 from refold.checks import need
-from refold.cli.terminal import working
-from refold.errors import FormatError, MessageError, OutputError
+from refold.errors import FormatError, MessageError, NestingError, OutputError
 from refold.messages.formats.base import CONVERSATION_KEYS
 from refold.messages.json_style import Style, detect_style
 from refold.messages.wire import digest
 from refold.private_files import OWNER_ONLY, replacing
+from refold.stores.codec import MAX_DEPTH, encode_value
 
 STDIO: Final = "-"
 _SQLITE: Final = b"SQLite format 3\0"
@@ -87,14 +87,17 @@ class Document:
 
     def text(self) -> str:
         """Return the file's text; for a file just read, exactly what was read."""
-        body = "".join(item.raw + item.gap for item in self.items)
-        return f"{self.head}{body}{self.tail}"
+        return f"{self.head}{_join(self.items)}{self.tail}"
+
+
+def _join(items: Sequence[Item]) -> str:
+    return "".join([item.raw + item.gap for item in items])
 
 
 # reading
 
 
-def read_document(path: str, conversation: str | None = None, *, quiet: bool = False) -> Document:
+def read_document(path: str, conversation: str | None = None) -> Document:
     """Read a *conversation* in any known shape; `-` is standard input."""
     name = "standard input" if path == STDIO else path
     if not path:
@@ -107,9 +110,7 @@ def read_document(path: str, conversation: str | None = None, *, quiet: bool = F
         raise FormatError("it is a directory; name a file in it", name) from error
     except (OSError, ValueError) as error:
         raise FormatError(f"cannot be read: {_why(error)}", name) from error
-    with working("reading", chars=len(data), quiet=quiet):
-        document = parse_document(_decode(data, name), name)
-    return replace(document, conversation=conversation)
+    return replace(parse_document(_decode(data, name), name), conversation=conversation)
 
 
 def _decode(data: bytes, name: str) -> str:
@@ -141,34 +142,39 @@ def parse_document(text: str, name: str) -> Document:
     if start == len(text):
         raise FormatError(f"the file is empty; {_EXPECTED}", name)
     try:
-        whole, end = _DECODER.raw_decode(text, start)
-        rest = text[end:].strip(_BLANKS)
-        if isinstance(whole, dict):
-            key = next((k for k in CONVERSATION_KEYS if type(whole.get(k)) is list), None)
-            is_record = "role" in whole or "type" in whole or "parts" in whole
-            if rest or (is_record and key is None):
-                return _document(text, name, start, is_lines=True)
-            if key is None:
-                keys = ", ".join(sorted(whole)[:8]) or "no keys at all"
-                problem = f'the JSON object has no "messages" list (it has {keys})'
-                raise FormatError(f"{problem}; {_EXPECTED}", name)
-            document = _document(text, name, _find_list(text, start, key))
-            is_envelope = isinstance(whole.get("verbatim"), Mapping) and "compression" in whole
-            return _open_envelope(document, whole["verbatim"]) if is_envelope else document
-        if rest:
-            raise JSONDecodeError("Extra data", text, text.index(rest, end))
-        if not isinstance(whole, list):
-            raise FormatError(f"this is no conversation; {_EXPECTED}", f"{name}, line 1")
-        return _document(text, name, start + 1)
+        return _parse(text, start, name)
     except JSONDecodeError as error:
         place = f"{name}, line {error.lineno}, column {error.colno}"
         raise FormatError(_complaint(text, error), place) from error
     except RecursionError as error:
         raise FormatError("the JSON is nested too deeply to read", name) from error
-    except ValueError as error:
-        if isinstance(error, FormatError):
-            raise
-        raise FormatError(f"the JSON cannot be read: {error}", name) from error  # a giant number
+    except FormatError:
+        raise
+    except ValueError as error:  # a giant number
+        raise FormatError(f"the JSON cannot be read: {error}", name) from error
+
+
+def _parse(text: str, start: int, name: str) -> Document:
+    """Find out what the JSON is that begins at *start*, and cut it."""
+    whole, end = _DECODER.raw_decode(text, start)
+    is_more = bool(text[end:].strip(_BLANKS))
+    if isinstance(whole, dict):
+        key = next((k for k in CONVERSATION_KEYS if type(whole.get(k)) is list), None)
+        is_record = "role" in whole or "type" in whole or "parts" in whole
+        if is_more or (is_record and key is None):
+            return _document(text, name, start, is_lines=True)
+        if key is None:
+            keys = ", ".join(sorted(whole)[:8]) or "no keys at all"
+            problem = f'the JSON object has no "messages" list (it has {keys})'
+            raise FormatError(f"{problem}; {_EXPECTED}", name)
+        document = _document(text, name, _find_list(text, start, key))
+        is_envelope = isinstance(whole.get("verbatim"), Mapping) and "compression" in whole
+        return _open_envelope(document, whole["verbatim"]) if is_envelope else document
+    if is_more:
+        raise JSONDecodeError("Extra data", text, _skip(text, end))
+    if not isinstance(whole, list):
+        raise FormatError(f"this is no conversation; {_EXPECTED}", f"{name}, line 1")
+    return _document(text, name, start + 1)
 
 
 def _find_list(text: str, start: int, wanted: str) -> int:
@@ -181,25 +187,6 @@ def _find_list(text: str, start: int, wanted: str) -> int:
             return place + 1
         _, place = _DECODER.raw_decode(text, place)
         place = _skip(text, place)
-
-
-def _cut(text: str, start: int) -> tuple[list[Item], int]:
-    """Return the records from *start* on, of a list or one after the other, and where they end."""
-    items, line, counted = list[Item](), 1, 0
-    place = _skip(text, start)
-    while place < len(text) and text[place] != "]":
-        wire, end = _DECODER.raw_decode(text, place)
-        after = _skip(text, end)
-        line += text.count("\n", counted, place)
-        counted = place
-        items.append(Item(raw=text[place:end], wire=wire, gap=text[end:after], line=line))
-        place = after
-    return items, place
-
-
-def _skip(text: str, place: int) -> int:
-    blanks = _BETWEEN.match(text, place)
-    return blanks.end() if blanks else place
 
 
 def _document(text: str, name: str, start: int, *, is_lines: bool = False) -> Document:
@@ -219,6 +206,24 @@ def _document(text: str, name: str, start: int, *, is_lines: bool = False) -> Do
     )
 
 
+def _cut(text: str, start: int) -> tuple[list[Item], int]:
+    """Return the records from *start* on, of a list or one after the other, and where they end."""
+    items, line, counted = list[Item](), 1, 0
+    place = _skip(text, start)
+    while place < len(text) and text[place] != "]":
+        wire, end = _DECODER.raw_decode(text, place)
+        after = _skip(text, end)
+        line += text.count("\n", counted, place)
+        items.append(Item(raw=text[place:end], wire=wire, gap=text[end:after], line=line))
+        counted, place = place, after
+    return items, place
+
+
+def _skip(text: str, place: int) -> int:
+    blanks = _BETWEEN.match(text, place)
+    return blanks.end() if blanks else place
+
+
 def _complaint(text: str, error: JSONDecodeError) -> str:
     """Describe a JSON error; where not even the beginning is JSON, say what is expected."""
     line = text[error.pos : error.pos + _QUOTED_CHARS].partition("\n")[0].rstrip(_BLANKS)
@@ -236,8 +241,26 @@ def locating_errors(document: Document) -> Iterator[None]:
     except MessageError as error:
         index = _INDEX.match(error.place)
         line = document.items[int(index[1])].line if index else 0
-        where = f"{document.name}, line {line}" if line else document.name
-        raise FormatError(str(error), where) from error
+        raise FormatError(str(error), _place(document, line)) from error
+    except NestingError as error:
+        line = next((item.line for item in document.items if _is_too_deep(item.wire)), 0)
+        raise FormatError(
+            f"nested more than {MAX_DEPTH} levels deep, which no store takes; "
+            "use --json without --store: the originals then go into the output",
+            _place(document, line),
+        ) from error
+
+
+def _is_too_deep(wire: Any) -> bool:
+    try:
+        encode_value("", wire)
+    except NestingError:
+        return True
+    return False
+
+
+def _place(document: Document, line: int) -> str:
+    return f"{document.name}, line {line}" if line else document.name
 
 
 # spelling
@@ -250,8 +273,8 @@ def note_spelling(document: Document, count: int) -> dict[str, Any]:
     """
     items = document.items[:count]
     plain = spell([item.wire for item in items], document.style, document.gap)
-    text = "".join(item.raw + item.gap for item in items).removesuffix(items[-1].gap)
-    if "".join(item.raw + item.gap for item in plain).removesuffix(document.gap) == text:
+    text = _join(items).removesuffix(items[-1].gap)
+    if _join(plain).removesuffix(document.gap) == text:
         return {"style": document.style.to_wire(), "gap": document.gap, "count": count}
     return {"text": text, "count": count}
 
@@ -275,13 +298,14 @@ def spell(wires: Sequence[Any], style: Style, gap: str) -> list[Item]:
 
 _FILE_KEY: Final = "refold:file"
 """The key under `verbatim` for the text around the messages of the file, and their spelling."""
+_AROUND: Final = ("head", "tail", "gap")
 
 
 def dump_envelope(document: Document, verbatim: Mapping[str, Any], figures: Any) -> str:
     """Serialize a folded file, its originals and the figures as one line of JSON."""
     noted = note_spelling(document, len(document.items)) if document.items else {}
-    around = {name: getattr(document, name) for name in ("head", "tail", "gap")}
     last = document.items[-1].gap if document.items else ""
+    around = {name: getattr(document, name) for name in _AROUND}
     file = {**noted, **around, "style": document.style.to_wire(), "last": last}
     messages, originals = document.messages, {**verbatim, _FILE_KEY: file}
     return dump_line({"messages": messages, "verbatim": originals, "compression": figures})
@@ -299,7 +323,7 @@ def _open_envelope(document: Document, verbatim: Mapping[str, Any]) -> Document:
     shell, last = Document(name=document.name, verbatim=originals), ""
     match file:
         case {"head": str(), "tail": str(), "gap": str(), "last": str() as last, "style": style}:
-            around = {name: file[name] for name in ("head", "tail", "gap")}
+            around = {name: file[name] for name in _AROUND}
             shell = replace(shell, style=Style.from_wire(style), **around)
     items = spell_as_noted(document.messages, file, shell)
     if items:
@@ -357,9 +381,8 @@ def write_text(text: str, out: str | None, source: str = STDIO) -> None:
         with replacing(path, mode=OWNER_ONLY | (mode or 0)) as temporary:
             temporary.write_bytes(data)
     except FileNotFoundError as error:
-        raise OutputError(
-            f"cannot write {out!r}: its directory does not exist; create that first"
-        ) from error
+        problem = "its directory does not exist; create that first"
+        raise OutputError(f"cannot write {out!r}: {problem}") from error
     except (OSError, ValueError) as error:
         raise OutputError(f"cannot write {out!r}: {_why(error)}") from error
 

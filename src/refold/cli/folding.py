@@ -24,9 +24,10 @@ from refold.cli.document import (
     spell,
     spell_as_noted,
 )
+from refold.cli.options import make_options
 from refold.cli.terminal import Progress, working
 from refold.engine import Engine
-from refold.errors import StoreError
+from refold.errors import BudgetError, StoreError
 from refold.llm.ask import run
 from refold.messages.foreign import foreign_ids
 from refold.messages.formats import check_list, load
@@ -37,7 +38,7 @@ from refold.messages.wire import digest
 from refold.options import Options
 from refold.report.story import Row, make_rows
 from refold.report.turns import align
-from refold.result import Result
+from refold.result import Result, UncompressResult
 from refold.stores import MemoryStore, Store
 from refold.stores.base import OpenStore
 from refold.stores.opening import is_missing, open_store
@@ -56,8 +57,6 @@ class FoldedFile:
     document: Document
     options: Options
     result: Result
-    places: tuple[range, ...]
-    """The records of the original file that each new record stands for."""
     spellings: Mapping[str, Any]
     """What `uncompress` needs to restore the exact text of folded records; already in the store."""
     turns: tuple[int, int]
@@ -70,24 +69,9 @@ class FoldedFile:
         return before, load(self.document.messages, format_name=name) if before else ()
 
     def rows(self) -> Iterator[Row]:
-        """Yield one row per text, in the order of the conversation; the fold must have a trace."""
-        for row in make_rows(*self.loaded(), self.places, self.result.decisions):
+        """Yield one row per text, in the order of the conversation."""
+        for row in make_rows(*self.loaded(), self.result.places, self.result.entries.get()):
             yield replace(row, line=self.source.items[row.index].line)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UnfoldedFile:
-    """A file that was unfolded, and the originals that were missing."""
-
-    document: Document
-    expanded: int
-    missing: Sequence[str]
-    unknown: int
-    """How many records look like stand-ins but are not known."""
-    places: Sequence[int]
-    """For each record, the place of the one that it is, or that stood for it."""
-    originals: Mapping[str, Any]
-    """All that was read of the store."""
 
 
 def fold_file(
@@ -111,8 +95,7 @@ def fold_file(
             looks = 2 * len({part.text for message in job.messages for part in message.parts})
             progress.share = lambda: min(1.0, job.text_cache.reader.looks / max(1, looks))
         result = engine.finish(job, run(engine.flow(job), engine.asker, job.tally))
-    is_turn = [message.is_turn for message in job.messages]
-    items, places, last = list[Item](), list[range](), -1
+    items, last = list[Item](), -1
     for place, wire in align(document.messages, result):
         first, end = document.items[place.start], document.items[place.stop - 1]
         if wire is first.wire:
@@ -120,29 +103,30 @@ def fold_file(
         else:
             last = len(items)
             items.append(Item(raw=document.style.dump(wire), wire=wire, gap=end.gap))
-        places.append(place)
     folded = replace(document, items=tuple(items))
+    is_turn = [message.is_turn for message in job.messages]
     return FoldedFile(
         source=document,
         document=folded,
         options=options,
         result=result,
-        places=tuple(places),
-        spellings=_keep_spelling(document, folded, places, last, store) if last >= 0 else {},
-        turns=(sum(is_turn), sum(any(is_turn[p.start : p.stop]) for p in places)),
+        spellings=_keep_spelling(document, folded, result.places[last].stop, last, store)
+        if last >= 0
+        else {},
+        turns=(sum(is_turn), sum(any(is_turn[p.start : p.stop]) for p in result.places)),
     )
 
 
 def _keep_spelling(
-    document: Document, folded: Document, places: Sequence[range], last: int, store: Store
+    document: Document, folded: Document, stop: int, last: int, store: Store
 ) -> dict[str, Any]:
-    """Put how the file spelled its records up to the *last* stand-in into *store*.
+    """Put into *store* how the file spells what comes before *stop*: up to the *last* stand-in.
 
-    Those of an earlier fold are spelled as they were then.
+    Records of an earlier fold are spelled as they were then.
     """
-    kept = scoped_store(store, document)
+    kept = scoped(store, document.conversation)
     before = unfold_file(document, kept)
-    count = sum(place < places[last].stop for place in before.places)
+    count = sum(place < stop for place in before.result.places)
     key = _keys(folded)[last]
     entry = {key: note_spelling(before.document, count)}
     if kept.get([key]) not in ({}, entry):
@@ -162,6 +146,15 @@ def _keys(document: Document) -> list[str]:
         so_far.update(len(data).to_bytes(8) + data)
         keys.append(LINES_PREFIX + so_far.hexdigest())
     return keys
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnfoldedFile:
+    """A file that was unfolded, the library's result, and all that was read of the store."""
+
+    document: Document
+    result: UncompressResult
+    originals: Mapping[str, Any]
 
 
 def unfold_file(document: Document, store: Store) -> UnfoldedFile:
@@ -199,22 +192,11 @@ def unfold_file(document: Document, store: Store) -> UnfoldedFile:
         items += restored
         if wires:
             items[-1] = replace(items[-1], gap=item.gap)
-    return UnfoldedFile(
-        document=replace(document, items=tuple(items)),
-        expanded=result.messages_expanded,
-        missing=result.missing_ids,
-        unknown=len(result.unknown),
-        places=result.places,
-        originals=originals,
-    )
+    unfolded = replace(document, items=tuple(items))
+    return UnfoldedFile(document=unfolded, result=result, originals=originals)
 
 
 # where originals are
-
-
-def scoped_store(store: Store, document: Document) -> Store:
-    """Return the part of *store* with the originals of *document*."""
-    return scoped(store, document.conversation)
 
 
 def sidecar_of(path: str) -> Path:
@@ -222,9 +204,10 @@ def sidecar_of(path: str) -> Path:
     return Path(f"{path}.refold.db")
 
 
-def may_be_folded(wire: Mapping[str, Any]) -> bool:
+def may_be_folded(document: Document) -> bool:
     """Return whether a record may be a stand-in; a cheap test."""
-    return bool(foreign_ids(wire)) or read_said(wire).is_marked
+    wires = [wire for wire in document.messages if isinstance(wire, dict)]
+    return any(foreign_ids(wire) or read_said(wire).is_marked for wire in wires)
 
 
 def open_embedded(document: Document) -> MemoryStore:
@@ -234,7 +217,7 @@ def open_embedded(document: Document) -> MemoryStore:
         key if key.startswith((*RECORD_PREFIXES, LINES_PREFIX)) else digest(value): value
         for key, value in (document.verbatim or {}).items()
     }
-    scoped_store(store, document).put(entries)
+    scoped(store, document.conversation).put(entries)
     return store
 
 
@@ -247,32 +230,50 @@ def open_known(address: str, stack: ExitStack) -> OpenStore:
 
 def find_known(document: Document, path: str, store: str | None, stack: ExitStack) -> Store | None:
     """Return where the originals of a file are: --store, else the file itself, else its sidecar."""
-    if store is not None:
-        return open_known(store, stack)
-    if document.verbatim is not None:
+    if store is None and document.verbatim is not None:
         return open_embedded(document)
-    is_there = path != STDIO and sidecar_of(path).exists()
-    return open_known(str(sidecar_of(path)), stack) if is_there else None
-
-
-@contextmanager
-def opened(
-    path: str, store: str | None, conversation: str | None, *, quiet: bool = False
-) -> Iterator[tuple[Document, MemoryStore, Progress]]:
-    """Read a file to look at a fold of it: nothing is written where its originals are."""
-    document, copy = read_document(path, conversation, quiet=quiet), MemoryStore()
-    with (
-        ExitStack() as stack,
-        working("folding", chars=len(document.text()), quiet=quiet) as progress,
-    ):
-        carry_over(document, find_known(document, path, store, stack), copy)
-        yield document, copy, progress
+    if store is None and (path == STDIO or not sidecar_of(path).exists()):
+        return None
+    return open_known(store or str(sidecar_of(path)), stack)
 
 
 def carry_over(document: Document, known: Store | None, target: Store) -> Mapping[str, Any]:
     """Copy the originals of what is folded in a file already: it may be folded again."""
     if known is None:
         return {}
-    originals = unfold_file(document, scoped_store(known, document)).originals
-    scoped_store(target, document).put(originals)
+    originals = unfold_file(document, scoped(known, document.conversation)).originals
+    scoped(target, document.conversation).put(originals)
     return originals
+
+
+# looking at a fold
+
+
+@contextmanager
+def opened(
+    file: str, store: str | None, conversation: str | None, *, quiet: bool = False
+) -> Iterator[tuple[Document, MemoryStore, Progress]]:
+    """Read a file to look at a fold of it: nothing is written where its originals are."""
+    with ExitStack() as stack, working("folding", quiet=quiet) as progress:
+        document, copy = read_document(file, conversation), MemoryStore()
+        carry_over(document, find_known(document, file, store, stack), copy)
+        with locating_errors(document):
+            yield document, copy, progress
+
+
+@contextmanager
+def fold_preview(
+    *, file: str, store: str | None, conversation: str | None, **choices: Any
+) -> Iterator[FoldedFile]:
+    """Fold *file* with these choices, changing nothing; check the budget after the body."""
+    options = make_options(**choices)
+    with opened(file, store, conversation) as (document, copy, progress):
+        folded = fold_file(document, options, copy, progress)
+    yield folded
+    check_budget(folded.result)
+
+
+def check_budget(result: Result) -> None:
+    """Raise `BudgetError` if the budget is exceeded; called after the result is written."""
+    if result.budget is not None and not result.budget.fits:
+        raise BudgetError(result.budget.explain())

@@ -1,109 +1,170 @@
-"""The options that commands share, and the one way from them to a fold."""
+"""How a function becomes a command, and the options that commands share: one row for each."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
-from typing import Any, Final, TypeVar, get_args
+from inspect import cleandoc, signature
+from typing import Any, Final
 
 import click
 
-from refold.cli.folding import FoldedFile, fold_file, opened
-from refold.errors import BudgetError, ConfigError
+from refold.cli import EXIT_CODES
+from refold.errors import ConfigError
 from refold.messages.formats import format_names
-from refold.options import Options, Profile
-from refold.result import Result
+from refold.options import Options
 
-_Command = TypeVar("_Command", bound=Callable[..., Any])
-
-_WORDS: Final = {
-    **dict.fromkeys(("true", "yes", "on", "1"), True),
-    **dict.fromkeys(("false", "no", "off", "0"), False),
-}
-_FORMATS: Final = ("auto", *format_names())
-_ADDRESSES: Final = "an SQLite file, or postgresql://..., redis://..., s3://... and the like"
-
-file_argument = click.argument("file", metavar="FILE|-")
-out_option = click.option(
-    "-o", "--output", "out", metavar="OUT", help="Write here instead of standard output."
-)
-store_option = click.option(
-    "--store", metavar="STORE", help=f"Keep the originals here: {_ADDRESSES}."
-)
-known_option = click.option(
-    "--store", metavar="STORE", help=f"Where the originals are: {_ADDRESSES}."
-)
+Row = tuple[Any, ...]
+"""How an option stands in a usage line, its help, and, where that is not all, what click takes."""
 
 
 def _read_budget(value: str) -> int | str:
     """Parse `8000`; `Options` checks anything else, such as `50%`."""
+    budget: Any = int(value) if value.isdecimal() else value
     try:
-        Options(token_budget=int(value) if value.isdecimal() else value)  # type: ignore[arg-type]
+        Options(token_budget=budget)
     except ConfigError as error:
         raise click.BadParameter(
             f"{value!r} is neither a number of tokens, such as 8000, "
             "nor a share of those that FILE has, such as 50%"
         ) from error
-    return int(value) if value.isdecimal() else value
+    return value if isinstance(budget, str) else budget
 
 
-def _check_conversation(_: click.Context, __: click.Parameter, name: str | None) -> str | None:
-    if name == "":
+def _read_name(value: str) -> str:
+    if not value:
         raise click.BadParameter("the name is empty; leave the option out for none")
-    return name
+    return value
 
 
-conversation_option = click.option(
-    "--conversation",
-    metavar="NAME",
-    callback=_check_conversation,
-    help="Keep or look up the originals under this name, apart from all others in a shared store.",
-)
-format_option = click.option(
-    "--format",
-    "format",
-    type=click.Choice(_FORMATS),
-    metavar="FORMAT",
-    help=f"Format of the messages, recognized by default: {', '.join(_FORMATS)}.",
-)
-set_option = click.option(
-    "--set",
-    "settings",
-    multiple=True,
-    metavar="OPTION=VALUE",
-    help="Set any option of refold.Options; may be repeated.",
-)
-profile_option = click.option(
-    "--profile",
-    type=click.Choice(get_args(Profile)),
-    help="standard (default): made for agents, with or without --budget; lossless: only "
-    "re-encodes; classic: the same rules for all messages.",
-)
-model_option = click.option(
-    "--model", metavar="NAME", help="Count tokens the way this model does, such as gpt-5."
-)
-budget_option = click.option(
-    "--budget",
-    "token_budget",
-    type=_read_budget,
-    metavar="TOKENS",
-    help="Fit into this many tokens, such as 8000, or into a share of the file's, such as 50%.",
-)
+_FORMATS: Final = ("auto", *format_names())
+_ADDRESSES: Final = "an SQLite file, or postgresql://..., redis://..., s3://... and the like"
+_ROWS: Final[Mapping[str, Row]] = {
+    "file": ("FILE|-",),
+    "out": ("-o --output OUT", "Write here instead of standard output."),
+    "store": ("--store STORE", f"Where the originals are: {_ADDRESSES}."),
+    "conversation": (
+        "--conversation NAME",
+        "Keep or look up the originals under this name, apart from all others in a shared store.",
+        {"type": _read_name},
+    ),
+    "token_budget": (
+        "--budget TOKENS",
+        "Fit into this many tokens, such as 8000, or into a share of the file's, such as 50%.",
+        {"type": _read_budget},
+    ),
+    "profile": (
+        "--profile standard|lossless|classic",
+        "standard (default): made for agents, with or without --budget; lossless: only re-encodes; "
+        "classic: the same rules for all messages.",
+    ),
+    "model": ("--model NAME", "Count tokens the way this model does, such as gpt-5."),
+    "settings": (
+        "--set OPTION=VALUE...",
+        "Set any other option of refold.Options; may be repeated.",
+    ),
+    "format": (
+        "--format FORMAT",
+        f"Format of the messages, recognized by default: {', '.join(_FORMATS)}.",
+        {"type": click.Choice(_FORMATS)},
+    ),
+    "as_json": ("--json", "Write JSON."),
+    "full": ("--full", "Show everything, however long."),
+    "is_paged": ("--pager/--no-pager", "Show it in a pager on a terminal.", {"default": True}),
+    "quiet": ("--quiet -q", "Print nothing but the result."),
+}
+STORE_TO_WRITE: Final = ("--store STORE", f"Keep the originals here: {_ADDRESSES}.")
+_TUNING: Final = ("token_budget", "profile", "model", "settings")
+_BUNDLES: Final = {
+    "tuning": _TUNING,
+    "choices": (*_TUNING, "format"),
+    "fold": ("file", *_TUNING, "format", "store", "conversation"),
+}
+"""What `**choices` of a command and so on stand for."""
 
 
-def fold_options(command: _Command) -> _Command:
-    """Add the options for folding to *command*; their values go to `make_options`."""
-    command = profile_option(model_option(command))
-    return format_option(set_option(budget_option(command)))
+def command(
+    group: click.Group | None = None, *, context: dict[str, Any] | None = None, **rows: Any
+) -> Callable[[Callable[..., Any]], click.Command]:
+    """Make a command of a function: its parameters are the options, its docstring is the help.
 
-
-def make_options(settings: Sequence[str], **fixed: Any) -> Options:
-    """Build `Options` from the command line; raise `UsageError` for anything wrong.
-
-    *settings* are those of `--set`. An option such as `--profile` must not contradict them.
+    A parameter has its row in *rows*, or in the table of those that commands share; `**rest`, if it
+    is no bundle, stands for all *rows* that are no parameter.
     """
-    chosen: dict[str, Any] = {}
+
+    def make(function: Callable[..., Any]) -> click.Command:
+        parameters = signature(function).parameters
+        rest = [name for name in rows if name not in parameters]
+        names = list[str]()
+        for name, one in parameters.items():
+            names += _BUNDLES.get(name, rest) if one.kind is one.VAR_KEYWORD else [name]
+        made = click.Command(
+            function.__name__.removesuffix("_command").strip("_").replace("_", "-"),
+            callback=function,
+            params=[_parameter(name, *(rows.get(name) or _ROWS[name])) for name in names],
+            context_settings=context,
+            **help_of(function.__doc__ or ""),
+        )
+        if group is not None:
+            group.add_command(made)
+        return made
+
+    return make
+
+
+def _parameter(
+    name: str, usage: str, help: str = "", more: Mapping[str, Any] | None = None
+) -> click.Parameter:
+    """Make the option or argument *name* of how it stands in a usage line.
+
+    `--set OPTION=VALUE...` may be repeated, `--pager/--no-pager` has no value, `--ttl 5m|1h` one of
+    two, and `[FILE]` may be left out.
+    """
+    *flags, last = usage.split()
+    if not usage.startswith("-"):
+        count, is_needed = -1 if "..." in usage else 1, not usage.startswith("[")
+        more = {"metavar": usage, "nargs": count, "required": is_needed, **(more or {})}
+        return click.Argument([name], **more)
+    settings: dict[str, Any] = {"is_flag": True}
+    if last.startswith("-"):
+        flags.append(last)
+    elif "|" in last:
+        settings = {"type": click.Choice(last.split("|"))}
+    else:
+        settings = {"metavar": last.removesuffix("..."), "multiple": last.endswith("...")}
+    return click.Option([*flags, name], help=help, **{**settings, **(more or {})})
+
+
+def help_of(text: str) -> dict[str, Any]:
+    """Split a help text: what stands from its examples on comes after the options, as written."""
+    first, examples, rest = cleandoc(text).partition("Examples:\n")
+    paragraphs = f"{examples}{rest}".strip().split("\n\n") if examples else []
+    epilog = "\n\n".join(f"\b\n{one}" for one in (*paragraphs, EXIT_CODES))
+    return {"help": first.strip(), "epilog": epilog}
+
+
+_WORDS: Final = {
+    **dict.fromkeys(("true", "yes", "on"), True),
+    **dict.fromkeys(("false", "no", "off"), False),
+    **dict.fromkeys(("none", ""), None),
+}
+_ELSEWHERE: Final = {
+    "token_budget": "use --budget",
+    "profile": "use --profile",
+    "model": "use --model",
+    "format": "use --format",
+    "counter": "it can only be set from Python",
+}
+"""What `--set` does not set, and what to do instead."""
+
+
+def make_options(settings: Sequence[str], **choices: Any) -> Options:
+    """Build `Options` from the command line; *settings* are those of `--set`.
+
+    Raises `UsageError` for anything wrong.
+    """
+    chosen = {name: value for name, value in choices.items() if value is not None}
+    defaults = {one.name: one.default for one in fields(Options)}
     for setting in settings:
         name, equals, text = setting.partition("=")
         name = name.strip().replace("-", "_")
@@ -111,65 +172,31 @@ def make_options(settings: Sequence[str], **fixed: Any) -> Options:
             raise click.UsageError(
                 f"--set takes option=value, got {setting!r}; for example --set recency_window=6"
             )
-        value = _read(name, text)
-        # A comma may belong to an expression, so each one has a --set of its own.
-        chosen[name] = (*chosen.get(name, ()), text) if name == "preserve_patterns" else value
-    for name, value in fixed.items():
-        if value is not None and chosen.setdefault(name, value) != value:
-            flag = name.removeprefix("token_")
-            raise click.UsageError(
-                f"--{flag} {value} and --set {name}={chosen[name]} contradict each other; "
-                "give one of them"
-            )
+        if name in _ELSEWHERE:
+            raise click.UsageError(f"--set does not take {name}: {_ELSEWHERE[name]}")
+        if name == "preserve_patterns":  # a comma may belong to one, so each has a --set of its own
+            chosen[name] = (*chosen.get(name, ()), text)
+        else:
+            chosen[name] = _read_setting(text.strip(), defaults.get(name))
     try:
         return Options(**chosen)
     except ConfigError as error:
         raise click.UsageError(f"--set: {error}") from error
 
 
-def _read(name: str, text: str) -> Any:
-    """Read the value of an option as what it is by default; `Options` checks it."""
-    defaults = {one.name: one.default for one in fields(Options)}
-    default, word = defaults.get(name), text.strip()
-    if name == "counter":
-        raise click.UsageError("--set: counter can only be set from Python, not from here")
-    if isinstance(default, bool):
-        if word.lower() not in _WORDS:
-            raise click.UsageError(f"--set: {name} must be true or false, got {text!r}")
-        return _WORDS[word.lower()]
+def _read_setting(text: str, default: object) -> Any:
+    """Read a value as what it looks like; `Options` checks whether it can be that."""
+    if isinstance(default, str):
+        return text
     if isinstance(default, tuple):
         return tuple(part.strip() for part in text.split(",") if part.strip())
-    if default is None and word.lower() in ("none", ""):
-        return None
-    if isinstance(default, int | float) or name.endswith(("_threshold", "_budget", "_share")):
-        for number in (int, float):
-            try:
-                return number(word)
-            except ValueError:
-                continue
-        if isinstance(default, float):
-            raise click.UsageError(f"--set: {name} must be a number, got {text!r}")
+    if isinstance(default, bool) and text in ("0", "1"):
+        return text == "1"
+    if text.lower() in _WORDS:
+        return _WORDS[text.lower()]
+    for number in (int, float):
+        try:
+            return number(text)
+        except ValueError:
+            continue
     return text
-
-
-@contextmanager
-def fold_preview(
-    *, file: str, store: str | None, conversation: str | None, **choices: Any
-) -> Iterator[FoldedFile]:
-    """Fold *file* with these choices, changing nothing; check the budget after the body."""
-    options = make_options(**choices)
-    with opened(file, store, conversation) as (document, copy, progress):
-        folded = fold_file(document, options, copy, progress)
-    yield folded
-    check_budget(folded.result)
-
-
-def preview_options(command: _Command) -> _Command:
-    """Add a file and the options for folding it to *command*, for `fold_preview`."""
-    return file_argument(fold_options(known_option(conversation_option(command))))
-
-
-def check_budget(result: Result) -> None:
-    """Raise `BudgetError` if the budget is exceeded; called after the result is written."""
-    if result.budget is not None and not result.budget.fits:
-        raise BudgetError(result.budget.explain())

@@ -1,111 +1,85 @@
-"""`refold serve`: a proxy that folds what programs send to a provider."""
+"""`refold serve` and `refold wrap`: the proxy, for whoever asks or for a single program."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 import os
-from collections.abc import Callable
 from functools import partial
 from typing import Any, Final
 
 import click
 
+from refold.cli.options import command
 from refold.errors import ConfigError
-from refold.gone import GONE_FLAGS
 from refold.stores.opening import open_store
 
-_EPILOG = """\b
-Examples:
-  refold serve
-  ANTHROPIC_BASE_URL=http://127.0.0.1:8787 claude
-  OPENAI_BASE_URL=http://127.0.0.1:8787/v1 python agent.py
-  refold serve --retrieve off --store team.db --port 9000
-  REFOLD_TOKEN=… refold serve --host 0.0.0.0
-
-\b
-Every option can also be set in the environment: REFOLD_PORT, REFOLD_STORE, …
-A page with all figures is at the address that is printed."""
-
-
-def _refuse(_context: click.Context, option: click.Parameter, value: str | None) -> None:
-    """Refuse an option that is gone; `wrap` would take it for the program otherwise."""
-    if value is not None:
-        raise click.UsageError(f"{option.opts[0]} is gone: {GONE_FLAGS[option.opts[0]]}")
-
-
-_OPTIONS: Final = (
-    click.option("--anthropic", "anthropic_url", metavar="URL", help="Where Anthropic's API is."),
-    click.option("--openai", "openai_url", metavar="URL", help="Where OpenAI's API is."),
-    click.option("--gemini", "gemini_url", metavar="URL", help="Where Gemini's API is."),
-    click.option(
-        "--store", metavar="STORE", help="Where originals are kept. [refold.db in the data folder]"
+_ROWS: Final[dict[str, Any]] = {
+    "anthropic_url": ("--anthropic URL", "Where Anthropic's API is."),
+    "openai_url": ("--openai URL", "Where OpenAI's API is."),
+    "gemini_url": ("--gemini URL", "Where Gemini's API is."),
+    "store": ("--store STORE", "Where originals are kept. [refold.db in the data folder]"),
+    "retrieve": (
+        "--retrieve inline|mcp|off",
+        "Who answers when the model asks for an original. [inline]",
     ),
-    click.option(
-        "--retrieve",
-        type=click.Choice(["inline", "mcp", "off"]),
-        help="Who answers when the model asks for an original. [inline]",
+    "profile": ("--profile standard|lossless", "How to fold. [standard]"),
+    "token_budget": (
+        "--budget BUDGET",
+        "When to fold: auto, careful, tight, a share (30%) or a number of tokens. [auto]",
     ),
-    click.option(
-        "--profile", type=click.Choice(["standard", "lossless"]), help="How to fold. [standard]"
+    "exclude_tools": (
+        "--exclude-tool NAME...",
+        "A tool, or a pattern of names, whose results stay as they are; more than once.",
     ),
-    click.option(
-        "--budget",
-        "--token-budget",
-        "token_budget",
-        metavar="BUDGET",
-        help="When to fold: auto, careful, tight, a share (30%) or a number of tokens. [auto]",
+    "tool_limits": (
+        "--tool-limit NAME=TOKENS...",
+        "The most tokens of a new result of a tool, or of a pattern; more than once.",
     ),
-    click.option(
-        "--exclude-tool",
-        "exclude_tools",
-        metavar="NAME",
-        multiple=True,
-        callback=lambda _context, _option, names: ",".join(names) or None,
-        help="A tool, or a pattern of names, whose results stay as they are; more than once.",
-    ),
-    click.option(
-        "--tool-limit",
-        "tool_limits",
-        metavar="NAME=TOKENS",
-        multiple=True,
-        callback=lambda _context, _option, limits: ",".join(limits) or None,
-        help="The most tokens of a new result of a tool, or of a pattern; more than once.",
-    ),
-    click.option(
-        "--ttl",
-        type=click.Choice(["5m", "1h"]),
-        help="How long caches last that the client asks for without saying.",
-    ),
-    click.option("--fold-ms", type=int, help="Milliseconds that a request may wait. [200]"),
-    click.option(
+    "ttl": ("--ttl 5m|1h", "How long caches last that the client asks for without saying."),
+    "fold_ms": ("--fold-ms N", "Milliseconds that a request may wait. [200]", {"type": int}),
+    "show_content": (
         "--show-content",
-        is_flag=True,
-        default=None,
-        help="Let the page show what conversations say; on loopback only.",
+        "Let the page show what conversations say; on loopback only.",
+        {"default": None},
     ),
-    click.option("--workers", hidden=True, expose_value=False, callback=_refuse),
-    click.option("--config", metavar="FILE", help="Settings in TOML; read again at SIGHUP."),
+    "config": ("--config FILE", "Settings in TOML; read again at SIGHUP."),
+}
+"""The options of the proxy, which `serve` and `wrap` have in common."""
+
+
+def _chosen(choices: dict[str, Any]) -> dict[str, Any]:
+    """Return the options that were given; a list of names is one setting, with commas."""
+    joined = {
+        name: ",".join(value) if isinstance(value, tuple) else value
+        for name, value in choices.items()
+    }
+    return {name: value for name, value in joined.items() if value not in (None, "")}
+
+
+@command(
+    host=("--host ADDRESS", "Address to listen on; any but loopback needs REFOLD_TOKEN."),
+    port=("--port N", "Port to listen on; 0 takes a free one. [8787]", {"type": int}),
+    **_ROWS,
 )
+def serve_command(**proxy: Any) -> None:
+    """Run a proxy that folds what programs send to a provider.
 
+    Examples:
+      refold serve
+      ANTHROPIC_BASE_URL=http://127.0.0.1:8787 claude
+      OPENAI_BASE_URL=http://127.0.0.1:8787/v1 python agent.py
+      refold serve --retrieve off --store team.db --port 9000
+      REFOLD_TOKEN=… refold serve --host 0.0.0.0
 
-def proxy_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options of the proxy, which `serve` and `wrap` have in common."""
-    for option in reversed(_OPTIONS):
-        command = option(command)
-    return command
-
-
-@click.command(epilog=_EPILOG)
-@click.option("--host", help="Address to listen on; any but loopback needs REFOLD_TOKEN.")
-@click.option("--port", type=int, help="Port to listen on; 0 takes a free one. [8787]")
-@proxy_options
-def command(**choices: Any) -> None:
-    """Run a proxy that folds what programs send to a provider."""
+    Every option can also be set in the environment: REFOLD_PORT, REFOLD_STORE, …
+    A page with all figures is at the address that is printed.
+    """
     from refold.server.proxy.settings import Settings
 
+    read = partial(Settings.from_env, os.environ, **_chosen(proxy))
     try:
-        settings = Settings.from_env(os.environ, **choices)
+        settings = read()
     except ConfigError as error:
         raise click.UsageError(str(error)) from error
     try:
@@ -116,18 +90,48 @@ def command(**choices: Any) -> None:
         raise ConfigError(
             "refold serve needs aiohttp, which is not installed: pip install 'refold[serve]'"
         ) from error
-    if settings.store:
-        open_store(
-            settings.store
-        ).close()  # fail now: later, every request would go through unfolded
+    if settings.store:  # fail now: later, every request would go through unfolded
+        open_store(settings.store).close()
     handler = logging.StreamHandler()
     handler.addFilter(logging.Filter("refold"))  # others may quote a request, with a key in it
     logging.basicConfig(level=logging.WARNING, format="refold: %(message)s", handlers=[handler])
     try:
-        again = partial(Settings.from_env, os.environ, **choices)
-        summary = asyncio.run(serve(settings, click.echo, again))
+        summary = asyncio.run(serve(settings, click.echo, read))
     except OSError as error:
         where = f"{settings.host}:{settings.port}"
         reason = os.strerror(error.errno) if error.errno else str(error)
         raise ConfigError(f"cannot listen on {where}: {reason}; choose another --port") from error
     click.echo("refold: " + "\n        ".join(summary), err=True)
+
+
+@command(
+    context={"allow_interspersed_args": False},
+    **_ROWS,
+    program=("PROGRAM...", "", {"type": click.UNPROCESSED}),
+)
+def wrap_command(*, program: tuple[str, ...], **proxy: Any) -> int:
+    """Run a program with a proxy of its own; show what was saved.
+
+    Examples:
+      refold wrap -- claude
+      refold wrap --budget 60000 -- codex exec "fix the tests"
+      REFOLD_PROFILE=lossless refold wrap -- python agent.py
+
+    The proxy is refold serve on a free port, for as long as the program runs. The
+    program finds it by ANTHROPIC_BASE_URL, OPENAI_BASE_URL and
+    GOOGLE_GEMINI_BASE_URL, and an agent that refold knows by what that one reads
+    (refold install --list); where these are set, that is where the proxy sends
+    requests on to. Every option can also be set in the environment:
+    REFOLD_PROFILE, REFOLD_TOKEN_BUDGET, REFOLD_EXCLUDE_TOOLS, REFOLD_TOOL_LIMITS,
+    REFOLD_TTL, REFOLD_STORE, REFOLD_RETRIEVE, REFOLD_FOLD_MS, REFOLD_CONFIG,
+    REFOLD_SHOW_CONTENT. The exit code is that of the program.
+    """
+    from refold.server.agents import refold_command
+    from refold.server.proxy.stats import summarize
+    from refold.server.wrap import run_wrapped
+
+    settings = {f"REFOLD_{name.upper()}": str(one) for name, one in _chosen(proxy).items()}
+    serve = refold_command("serve", "--port", "0")
+    ended = run_wrapped(program, os.environ, proxy=serve, settings=settings)
+    click.echo("refold: " + "\n        ".join(summarize(ended.stats)), err=True)
+    return ended.code

@@ -12,7 +12,8 @@ from typing import Any, Final
 
 import click
 
-from refold.cli.terminal import clean, json_option, quiet_option, say, working, write_json
+from refold.cli.options import command, help_of
+from refold.cli.terminal import clean, say, working, write_json
 from refold.errors import StoreError
 from refold.stores.base import OpenStore, Removed
 from refold.stores.opening import KEYS, is_missing, is_same_file, open_store, without_secrets
@@ -29,38 +30,41 @@ from refold.stores.upkeep import (
     verify_store,
 )
 
-_UNITS: Final = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
-_AGE: Final = re.compile(r"([0-9]{1,9})([smhdw])").fullmatch
-_LISTED: Final = 20
-"""How many scopes or damaged entries are listed, so that everything fits on a terminal."""
+_HELP: Final = f"""Count, verify, copy and clear what is in a store of originals.
 
-_EPILOG: Final = f"""\b
 Examples:
   refold store stat originals.db
   refold store copy originals.db s3://bucket/originals
   refold store gc redis://cache/0 --older-than 90d
   refold store forget originals.db --conversation ann --reason "asked by mail"
 
-\b
 A store is an SQLite file, or postgresql://..., redis://..., s3://...,
 gs://..., az://... or file:///folder. {KEYS} has the keys of an
 encrypted one: base64 of 32 bytes each, the one to encrypt with first."""
+store_command = click.Group("store", **help_of(_HELP))
 
-store_argument = click.argument("store", metavar="STORE")
-file_argument = click.argument("file", metavar="FILE", type=click.Path(path_type=Path))
-tenant_option = click.option("--tenant", metavar="NAME", help="Only what is in this scope.")
-conversation_option = click.option(
-    "--conversation", metavar="NAME", help="Only what belongs to this conversation."
-)
-reason_option = click.option("--reason", default="", help="Recorded with the removal.")
+_UNITS: Final = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
+_AGE: Final = re.compile(r"([0-9]{1,9})([smhdw])").fullmatch
+_LISTED: Final = 20
+"""How many scopes or damaged entries are listed, so that everything fits on a terminal."""
 
 
-def _seconds(_: click.Context, __: click.Parameter, age: str) -> float:
+def _read_age(age: str) -> float:
     """Parse an age such as `90d` into seconds."""
     parts = _AGE(age)
     if parts is None:
         raise click.BadParameter(f"{age!r} is not an age; write 30s, 15m, 12h, 90d or 8w")
     return float(int(parts[1]) * _UNITS[parts[2]])
+
+
+_STORE: Final = ("STORE",)
+_FILE: Final = ("FILE",)
+_SCOPE: Final[dict[str, Any]] = {
+    "store": _STORE,
+    "tenant": ("--tenant NAME", "Only what is in this scope."),
+    "conversation": ("--conversation NAME", "Only what belongs to this conversation."),
+    "reason": ("--reason VALUE", "Recorded with the removal.", {"default": ""}),
+}
 
 
 @contextmanager
@@ -70,17 +74,10 @@ def _reading(
     """Open a store to read all of it; yield it with what counts the entries that are done."""
     opened = open_store(address, read_only=True, keys=keys)
     with opened, working(what, quiet=quiet) as progress:
-        yield opened, progress.counting(opened.__len__)
+        yield opened, progress.counting(0 if quiet else len(opened))
 
 
-@click.group(epilog=_EPILOG)
-def command() -> None:
-    """Count, verify, copy and clear what is in a store of originals."""
-
-
-@command.command()
-@store_argument
-@json_option
+@command(store_command, store=_STORE)
 def stat(store: str, as_json: bool) -> None:
     """Show how much is in a store, and whose it is."""
     with _reading(store, "counting") as (opened, count):
@@ -100,9 +97,7 @@ def stat(store: str, as_json: bool) -> None:
         click.echo(f"{figures.notes:,} notes of removals: see refold store audit")
 
 
-@command.command()
-@store_argument
-@quiet_option
+@command(store_command, store=_STORE)
 def verify(store: str, quiet: bool) -> int:
     """Read everything in a store and check all digests.
 
@@ -122,12 +117,13 @@ def verify(store: str, quiet: bool) -> int:
     return 1 if verdict.damaged or verdict.sealed or verdict.locked else 0
 
 
-@command.command()
-@click.argument("source", metavar="SOURCE")
-@click.argument("target", metavar="TARGET")
-@click.option("--encrypt", is_flag=True, help="SOURCE is plain; only TARGET is encrypted.")
-@click.option("--decrypt", is_flag=True, help="SOURCE is encrypted; TARGET will be plain.")
-@quiet_option
+@command(
+    store_command,
+    source=("SOURCE",),
+    target=("TARGET",),
+    encrypt=("--encrypt", "SOURCE is plain; only TARGET is encrypted."),
+    decrypt=("--decrypt", "SOURCE is encrypted; TARGET will be plain."),
+)
 def copy(source: str, target: str, encrypt: bool, decrypt: bool, quiet: bool) -> None:
     """Copy a store into another. Encrypts with the first key, if there is one; safe to repeat."""
     if source == target or is_same_file(source, target):
@@ -140,58 +136,42 @@ def copy(source: str, target: str, encrypt: bool, decrypt: bool, quiet: bool) ->
     say(f"{done:,} originals copied to {without_secrets(target)}", quiet=quiet)
 
 
-@command.command("export")
-@store_argument
-@file_argument
-@quiet_option
-def export(store: str, file: Path, quiet: bool) -> None:
+@command(store_command, store=_STORE, file=_FILE)
+def export(store: str, file: str, quiet: bool) -> None:
     """Write a store to a file of JSON lines. Compressed for .gz and .zst; never encrypted."""
     with _reading(store, "writing", quiet=quiet) as (opened, count):
-        done = export_store(opened, file, on_progress=count)
+        done = export_store(opened, Path(file), on_progress=count)
     say(f"{done:,} originals written to {file}", quiet=quiet)
 
 
-@command.command("import")
-@store_argument
-@file_argument
-@quiet_option
-def import_(store: str, file: Path, quiet: bool) -> None:
+@command(store_command, store=_STORE, file=_FILE)
+def import_command(store: str, file: str, quiet: bool) -> None:
     """Put what export wrote into a store. Safe to repeat."""
     with open_store(store) as opened, working("reading", quiet=quiet) as progress:
-        done = import_store(opened, file, on_share=progress.counting(lambda: 1))
+        done = import_store(opened, Path(file), on_share=progress.counting(1))
     say(f"{done:,} originals read from {file}", quiet=quiet)
 
 
-@command.command()
-@store_argument
-@click.option(
-    "--older-than",
-    "older_than_seconds",
-    metavar="AGE",
-    required=True,
-    callback=_seconds,
-    help="An age such as 12h or 90d, counted from when an original was first stored.",
+@command(
+    store_command,
+    **_SCOPE,
+    older_than_seconds=(
+        "--older-than AGE",
+        "An age such as 12h or 90d, counted from when an original was first stored.",
+        {"required": True, "type": _read_age},
+    ),
 )
-@tenant_option
-@conversation_option
-@reason_option
-@quiet_option
-def gc(store: str, quiet: bool, **choices: Any) -> None:
+def gc(store: str, quiet: bool, **scope: Any) -> None:
     """Remove originals that were stored long ago, and free their space."""
-    _remove(store, lambda opened: expire(opened, **choices), quiet)
+    _remove(store, lambda opened: expire(opened, **scope), quiet)
 
 
-@command.command("forget")
-@store_argument
-@tenant_option
-@conversation_option
-@reason_option
-@quiet_option
-def forget_(store: str, quiet: bool, conversation: str | None, **choices: Any) -> None:
+@command(store_command, **_SCOPE)
+def forget_command(store: str, quiet: bool, **scope: Any) -> None:
     """Remove all originals of a conversation or a tenant, for good. Recorded: see audit."""
-    if choices["tenant"] is None and conversation is None:
+    if scope["tenant"] is None and scope["conversation"] is None:
         raise click.UsageError("name what to forget with --conversation, --tenant, or both")
-    _remove(store, lambda opened: forget(opened, conversation, **choices), quiet)
+    _remove(store, lambda opened: forget(opened, **scope), quiet)
 
 
 def _remove(address: str, remove: Callable[[OpenStore], Removed], quiet: bool) -> None:
@@ -203,11 +183,7 @@ def _remove(address: str, remove: Callable[[OpenStore], Removed], quiet: bool) -
     say(f"{removed.entries:,} originals removed · {removed.size:,} bytes", quiet=quiet)
 
 
-@command.command()
-@store_argument
-@tenant_option
-@conversation_option
-@json_option
+@command(store_command, **_SCOPE)
 def audit(store: str, tenant: str | None, conversation: str | None, as_json: bool) -> None:
     """Show what was removed, when and why. Names are kept as digests."""
     with open_store(store, read_only=True) as opened:

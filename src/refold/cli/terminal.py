@@ -18,19 +18,6 @@ import click
 from refold.report.text import say_change
 from refold.result import Compression, percent_saved
 
-json_option = click.option("--json", "as_json", is_flag=True, help="Write JSON.")
-quiet_option = click.option("--quiet", "-q", is_flag=True, help="Print nothing but the result.")
-pager_option = click.option(
-    "--pager/--no-pager", "is_paged", default=True, help="Show it in a pager on a terminal."
-)
-
-ROLE_COLOURS: Final = {
-    "system": "magenta",
-    "developer": "magenta",
-    "user": "cyan",
-    "assistant": "green",
-    "tool": "yellow",
-}
 _CONTROLS: Final = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
 )
@@ -38,8 +25,6 @@ _BAR_CHARS: Final = 30
 """The longest bar of a total or a share."""
 _SLOW_SECONDS: Final = 0.5
 """Faster work shows no progress, which would only flicker."""
-_LARGE_CHARS: Final = 1_000_000
-"""Folding this much takes a moment on any machine, so progress is shown at once."""
 _FRAME_SECONDS: Final = 0.1
 """Ten times a second looks smooth and costs almost nothing."""
 _LOG_SECONDS: Final = 30.0
@@ -124,66 +109,58 @@ def count_of(before: int, after: int) -> str:
 
 
 class Progress:
-    """The progress of some work; unknown until the worker sets `share`."""
+    """How far some work is; unknown until the worker sets `share`."""
 
     share: Callable[[], float] | None = None
     """Returns how much of the work is done, from 0 to 1; asked from another thread."""
 
-    def counting(self, total: Callable[[], int]) -> Callable[[float], None]:
-        """Return a callback for the amount done; *total* is called on the first call of that."""
-        done, of = 0.0, 0
+    def counting(self, total: float) -> Callable[[float], None]:
+        """Return a callback for how much of *total* is done."""
+        done = 0.0
 
         def count(amount: float) -> None:
-            nonlocal done, of
-            of = of or max(1, total())
+            nonlocal done
             done = amount
 
-        self.share = lambda: min(1.0, done / of) if of else 0.0
+        self.share = lambda: min(1.0, done / total) if total else 0.0
         return count
 
 
 @contextmanager
-def working(
-    what: str, *, chars: int = 0, is_long: bool = False, quiet: bool = False
-) -> Iterator[Progress]:
-    """Show progress while the body runs: a line that changes.
+def working(what: str, *, quiet: bool = False) -> Iterator[Progress]:
+    """Show progress while the body runs: on a terminal a line that changes, else one now and then.
 
-    Work that is over at once shows nothing, unless it *is_long* by nature or reads many *chars*.
-    Where there is no terminal, a line is added every half a minute.
+    Work that is over at once shows nothing.
     """
-    progress = Progress()
-    if quiet:
-        yield progress
-        return
-    is_over, is_terminal = threading.Event(), sys.stderr.isatty()
-    delay = _SLOW_SECONDS if is_terminal else _LOG_SECONDS
-    if is_terminal and (is_long or chars > _LARGE_CHARS):
-        delay = 0
+    progress, is_over = Progress(), threading.Event()
+    is_terminal = sys.stderr.isatty()
+    delay, pause = (_SLOW_SECONDS, _FRAME_SECONDS) if is_terminal else (_LOG_SECONDS, _LOG_SECONDS)
 
     def draw() -> None:
-        if delay and is_over.wait(delay):
+        began = first = None
+        if is_over.wait(delay):
             return
-        began, first = time.monotonic(), progress.share() if progress.share is not None else 0.0
         while True:
-            is_last = is_over.wait(_FRAME_SECONDS if is_terminal else _LOG_SECONDS)
-            if is_last and not is_terminal:
-                return
-            share = progress.share() if progress.share is not None else None
-            line = what
+            share, now, line = progress.share and progress.share(), time.monotonic(), what
             if share is not None:
                 line = f"{what} {bar(share).ljust(_BAR_CHARS)} {share:.0%}"
-            if share is not None and share > first:  # what an earlier run did took no time
-                left = (time.monotonic() - began) * (1 - share) / (share - first)
-                line = f"{line}, {left:,.0f} s left"
+                if began is None or first is None:
+                    began, first = now, share  # what an earlier run did took no time
+                elif share > first:
+                    left = (now - began) * (1 - share) / (share - first)
+                    line = f"{line}, {left:,.0f} s left"
             click.echo(f"\r{line}\x1b[K" if is_terminal else line, err=True, nl=not is_terminal)
-            if is_last:
-                click.echo("\r\x1b[K", err=True, nl=False)
-                return
+            if is_over.wait(pause):
+                break
+        if is_terminal:
+            click.echo("\r\x1b[K", err=True, nl=False)
 
     drawer = threading.Thread(target=draw, daemon=True)
-    drawer.start()
+    if not quiet:
+        drawer.start()
     try:
         yield progress
     finally:
         is_over.set()
-        drawer.join()
+        if not quiet:
+            drawer.join()

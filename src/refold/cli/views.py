@@ -1,36 +1,58 @@
-"""`refold show`, `explain`, `diff` and `stats`: views of one fold, which change nothing."""
+"""Views of a fold, which change nothing: `show`, `explain`, `diff`, `stats`, `report`; `count`."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
+from pathlib import Path
 from typing import Any, Final
 
 import click
 
-from refold.cli.folding import FoldedFile
-from refold.cli.options import fold_preview, preview_options
+from refold.cli.document import STDIO, check_out, locating_errors, read_document, write_text
+from refold.cli.folding import FoldedFile, fold_preview, opened
+from refold.cli.options import command, make_options
 from refold.cli.terminal import (
-    ROLE_COLOURS,
+    bar,
     clean,
     dim,
     excerpt,
-    json_option,
-    pager_option,
+    say,
     show,
     table,
     totals,
+    width,
+    working,
     write_json,
 )
+from refold.messages.formats import load
+from refold.messages.token_count import CountedTexts, break_down
 from refold.notation.marks import is_gap
 from refold.notation.recognize import mark_of
+from refold.report import render
 from refold.report.changes import Pair, pair_lines
-from refold.report.pieces import count_pieces, find_runs, run_words, say_action, sum_up
+from refold.report.pieces import (
+    count_pieces,
+    find_runs,
+    run_words,
+    say_action,
+    say_count,
+    sum_up,
+)
 from refold.report.story import Row, say_why
 from refold.report.text import draw_message, number_of, say_change
 from refold.report.turns import Turn, list_turns
+from refold.scan.tokens.choose import counter_for, encoding_for
+from refold.scan.tokens.estimate import estimate_tokens
 
-_COLOURS: Final = {
+_ROLES: Final = {
+    "system": "magenta",
+    "developer": "magenta",
+    "user": "cyan",
+    "assistant": "green",
+    "tool": "yellow",
+}
+_ACTIONS: Final = {
     "preserved": "bright_black",
     "deduped": "cyan",
     "fuzzy_deduped": "cyan",
@@ -39,53 +61,51 @@ _COLOURS: Final = {
     "truncated": "red",
     "recoded": "bright_blue",
 }
-"""All else is shortened, which is green."""
+"""Their colours. All other actions shorten, which is green."""
 _EXCERPT_CHARS: Final = 160
 """How much of a text is shown without `--full`: two lines of a terminal."""
 _HEAD_LINES, _TAIL_LINES = 4, 2
 """How much `diff` shows of a long run of lines that are all unchanged, or all dropped."""
 
-full_option = click.option("--full", is_flag=True, help="Show everything, however long.")
-
 
 def _role(name: str) -> str:
-    return click.style(excerpt(name, 14), ROLE_COLOURS.get(name))
+    return click.style(excerpt(name, 14), _ROLES.get(name))
 
 
 def _action(action: str) -> str:
-    return click.style(say_action(action), _COLOURS.get(action, "green"))
+    return click.style(say_action(action), _ACTIONS.get(action, "green"))
 
 
-_SHOW = """\b
-Examples:
-  refold show session.jsonl --budget 30%
-  refold show session.jsonl --budget 8000 --model gpt-5 --no-pager"""
+@command()
+def show_command(*, is_paged: bool, **fold: Any) -> None:
+    """Read the folded conversation as a model does. Changes nothing.
 
-
-@click.command("show", epilog=_SHOW)
-@preview_options
-@pager_option
-def show_command(*, is_paged: bool, **choices: Any) -> None:
-    """Read the folded conversation as a model does. Changes nothing."""
-    with fold_preview(**choices, trace=True) as folded:
+    Examples:
+      refold show session.jsonl --budget 30%
+      refold show session.jsonl --budget 8000 --model gpt-5 --no-pager
+    """
+    with fold_preview(**fold) as folded:
         show(_draw_view(folded), is_paged=is_paged)
 
 
 def _draw_view(folded: FoldedFile) -> Iterator[str]:
     actions: dict[int, str] = {}
-    for entry in folded.result.decisions:
+    for entry in folded.result.entries.get():
         if entry.action != "preserved":
             actions.setdefault(entry.message_index, entry.action)
-    for turn in list_turns(*folded.loaded(), folded.places, folded.options.model):
+    for turn in list_turns(*folded.loaded(), folded.result.places, folded.options.model):
         action = actions.get(turn.place.start, "digested" if len(turn.place) > 1 else "")
-        yield _draw_heading(turn, action)
-        for text in draw_message(turn.message):
-            yield from _draw_text(clean(text), is_folded=turn.is_folded)
+        yield _draw_turn_head(turn, action)
+        for text in map(clean, draw_message(turn.message)):
+            mark = mark_of(text) if turn.is_folded else ""
+            first, *others = text.split("\n")
+            yield dim(mark) + first.removeprefix(mark) if mark else first
+            yield from (dim(line) if turn.is_folded and is_gap(line) else line for line in others)
         yield ""
     yield from totals(folded.result.compression, folded.turns)
 
 
-def _draw_heading(turn: Turn, action: str) -> str:
+def _draw_turn_head(turn: Turn, action: str) -> str:
     number = click.style(number_of(turn.place), bold=True)
     tools = f" {clean(', '.join(turn.tools))}" if turn.tools else ""
     did = f" · {_action(action)}" if turn.is_folded and action else ""
@@ -94,37 +114,22 @@ def _draw_heading(turn: Turn, action: str) -> str:
     return f"{number} {_role(turn.message.role)}{tools}{did}{tokens}"
 
 
-def _draw_text(text: str, *, is_folded: bool) -> Iterator[str]:
-    """Draw a text line by line, its mark and its gaps dimmed."""
-    mark = mark_of(text) if is_folded else ""
-    for number, line in enumerate(text.split("\n")):
-        if not number and mark:
-            yield dim(mark) + line.removeprefix(mark)
-        else:
-            yield dim(line) if is_folded and is_gap(line) else line
-
-
-_EXPLAIN = """\b
-Examples:
-  refold explain chat.jsonl
-  refold explain session.jsonl --budget 20000 --message 14
-  refold explain chat.json --json | jq '.[] | select(.decision == "deduped")'"""
-
-
-@click.command("explain", epilog=_EXPLAIN)
-@preview_options
-@json_option
-@full_option
-@click.option(
-    "--message",
-    "number",
-    type=click.IntRange(min=0),
-    metavar="N",
-    help="Show one message piece by piece: what is kept, what is dropped, and why.",
+@command(
+    number=(
+        "--message N",
+        "Show one message piece by piece: what is kept, what is dropped, and why.",
+        {"type": click.IntRange(min=0)},
+    )
 )
-def explain_command(*, as_json: bool, full: bool, number: int | None, **choices: Any) -> None:
-    """Say what a fold does to every message, and why. Changes nothing."""
-    with fold_preview(**choices, trace=True) as folded:
+def explain_command(*, as_json: bool, full: bool, number: int | None, **fold: Any) -> None:
+    """Say what a fold does to every message, and why. Changes nothing.
+
+    Examples:
+      refold explain chat.jsonl
+      refold explain session.jsonl --budget 20000 --message 14
+      refold explain chat.json --json | jq '.[] | select(.decision == "deduped")'
+    """
+    with fold_preview(**fold, trace=True) as folded:
         rows = list(folded.rows())
         if number is not None:
             last = rows[-1].index if rows else -1
@@ -136,22 +141,14 @@ def explain_command(*, as_json: bool, full: bool, number: int | None, **choices:
             with_pieces = full or number is not None
             write_json([_spell_row(row, full=full, with_pieces=with_pieces) for row in rows])
         elif number is not None:
-            show(line for row in rows for line in draw_pieces(row, full=full))
+            show(line for row in rows for line in draw_row(row, full=full, with_pieces=True))
         else:
             show(_draw_rows(rows, folded, full=full))
 
 
 def _spell_row(row: Row, *, full: bool, with_pieces: bool) -> dict[str, Any]:
     """Return a row as JSON-ready data, with whole texts and pieces only on request."""
-    texts: dict[str, Any] = {"before": row.before, "after": row.after}
-    if not full:
-        texts = {name: excerpt(text, _EXCERPT_CHARS) for name, text in texts.items()}
-    if row.pieces:
-        kept, dropped = count_pieces(row.pieces)
-        texts |= {"kept": kept.to_dict(), "dropped": dropped.to_dict()}
-        if with_pieces:
-            texts["pieces"] = [piece._asdict() for piece in row.pieces]
-    return {
+    data: dict[str, Any] = {
         "message_index": row.index,
         "part": row.part,
         "message_id": row.id,
@@ -162,8 +159,15 @@ def _spell_row(row: Row, *, full: bool, with_pieces: bool) -> dict[str, Any]:
         "reason": row.reason,
         "chars_before": row.chars_before,
         "chars_after": row.chars_after,
-        **texts,
+        "before": row.before if full else excerpt(row.before, _EXCERPT_CHARS),
+        "after": row.after if full else excerpt(row.after, _EXCERPT_CHARS),
     }
+    if row.pieces:
+        kept, dropped = count_pieces(row.pieces)
+        data |= {"kept": kept.to_dict(), "dropped": dropped.to_dict()}
+        if with_pieces:
+            data["pieces"] = [piece._asdict() for piece in row.pieces]
+    return data
 
 
 def _draw_rows(rows: Sequence[Row], folded: FoldedFile, *, full: bool) -> Iterator[str]:
@@ -172,74 +176,72 @@ def _draw_rows(rows: Sequence[Row], folded: FoldedFile, *, full: bool) -> Iterat
             yield from draw_row(row, full=full)
     notes = sum(not row.is_turn for row in rows)
     if notes:
-        what = "1 record" if notes == 1 else f"{notes:,} records"
-        yield dim(f"  and {what} of the session that no model sees")
+        yield dim(f"  and {say_count(notes, 'record')} of the session that no model sees")
     yield from totals(folded.result.compression, folded.turns)
 
 
-def draw_row(row: Row, *, full: bool) -> Iterator[str]:
-    """Draw what became of a text, and why; then how it begins before and after, or all of it."""
+def draw_row(row: Row, *, full: bool, with_pieces: bool = False) -> Iterator[str]:
+    """Draw what became of a text, and why; then how it begins before and after, or all of it.
+
+    With its pieces, each run of them that was kept or dropped, and why, takes the place of that.
+    """
+
+    def quote(text: str) -> str:
+        return clean(text) if full else excerpt(text, _EXCERPT_CHARS)
+
     yield _draw_head(row)
-    for words in sum_up(row.pieces):
-        yield f"    {clean(words)}"
+    yield from (f"    {clean(words)}" for words in sum_up(row.pieces))
+    if with_pieces and row.pieces:
+        for run in find_runs(row.pieces):
+            first, last = run[0].first_line, run[-1].last_line
+            lines = f"line {first:,}" if first == last else f"lines {first:,}–{last:,}"
+            tokens = say_count(sum(piece.tokens for piece in run), "token")
+            word, colour = ("kept", "green") if run[0].is_kept else ("dropped", "red")
+            yield f"  {click.style(word, colour)} {lines} · {tokens} · {clean(run_words(run))}"
+            yield dim(f"    {quote(''.join(piece.text for piece in run))}")
+        return
     is_same = row.before == row.after
-    for sign, text, colour in (("", row.before, None), ("+ ", row.after, "green")):
-        if text and not (sign and is_same):
-            words = clean(text) if full else excerpt(text, _EXCERPT_CHARS)
-            mark = sign or ("" if is_same else "− ")
-            yield click.style(f"    {mark}{words}", colour, dim=not sign)
+    if row.before:
+        yield dim(f"    {'' if is_same else '− '}{quote(row.before)}")
+    if row.after and not is_same:
+        yield click.style(f"    + {quote(row.after)}", "green")
     yield ""
 
 
 def _draw_head(row: Row) -> str:
     number = click.style(f"#{row.index}" + (f".{row.part}" if row.part else ""), bold=True)
     chars = f"{say_change(row.chars_before, row.chars_after)} chars"
-    why = clean(say_why(row))
-    return f"{number} {_role(row.role)} · {_action(row.action)} · {chars} · {why}"
+    return f"{number} {_role(row.role)} · {_action(row.action)} · {chars} · {clean(say_why(row))}"
 
 
-def draw_pieces(row: Row, *, full: bool) -> Iterator[str]:
-    """Draw a text piece by piece: what was kept, what was dropped, and why."""
-    if not row.pieces:
-        yield from draw_row(row, full=full)
-        return
-    yield _draw_head(row)
-    for words in sum_up(row.pieces):
-        yield f"  {clean(words)}"
-    for run in find_runs(row.pieces):
-        first, last = run[0].first_line, run[-1].last_line
-        lines = f"line {first:,}" if first == last else f"lines {first:,}–{last:,}"
-        tokens = sum(piece.tokens for piece in run)
-        verdict = click.style("kept", "green") if run[0].is_kept else click.style("dropped", "red")
-        text = "".join(piece.text for piece in run)
-        yield f"  {verdict} {lines} · {tokens:,} tokens · {clean(run_words(run))}"
-        yield dim(f"    {clean(text) if full else excerpt(text, _EXCERPT_CHARS)}")
+@command()
+def diff_command(*, full: bool, is_paged: bool, **fold: Any) -> None:
+    """Show what a fold changes, before and after. Changes nothing.
+
+    Examples:
+      refold diff session.jsonl --budget 30%
+      refold diff session.jsonl --budget 30% --full --no-pager
+    """
+    with fold_preview(**fold) as folded:
+        show(_draw_diff(folded, full), is_paged=is_paged)
 
 
-_DIFF = """\b
-Examples:
-  refold diff session.jsonl --budget 30%
-  refold diff session.jsonl --budget 30% --full --no-pager"""
-
-
-@click.command("diff", epilog=_DIFF)
-@preview_options
-@full_option
-@pager_option
-def diff_command(*, full: bool, is_paged: bool, **choices: Any) -> None:
-    """Show what a fold changes, before and after. Changes nothing."""
-    with fold_preview(**choices, trace=True) as folded:
-        rows = [row for row in folded.rows() if row.is_turn and row.before != row.after]
-        show(_draw_diff(rows, folded, full), is_paged=is_paged)
-
-
-def _draw_diff(rows: Sequence[Row], folded: FoldedFile, full: bool) -> Iterator[str]:
+def _draw_diff(folded: FoldedFile, full: bool) -> Iterator[str]:
+    rows = [row for row in folded.rows() if row.is_turn and row.before != row.after]
     if not rows:
         yield "  No message changes."
     for row in rows:
         yield _draw_head(row)
         pairs = pair_lines(clean(row.before), clean(row.after))
-        yield from (line for pair in (pairs if full else _shorten(pairs)) for line in _patch(pair))
+        for pair in pairs if full else _shorten(pairs):
+            if isinstance(pair, str):
+                yield dim(pair)
+            elif pair.is_same:
+                yield f"  {pair.after}"
+            else:
+                for sign, text, colour in (("-", pair.before, "red"), ("+", pair.after, "green")):
+                    if text is not None:
+                        yield click.style(f"{sign} {text}", colour)
         yield ""
     yield from totals(folded.result.compression, folded.turns)
 
@@ -257,29 +259,15 @@ def _shorten(pairs: Iterable[Pair]) -> Iterator[Pair | str]:
         yield from lines[-_TAIL_LINES:]
 
 
-def _patch(pair: Pair | str) -> Iterator[str]:
-    if isinstance(pair, str):
-        yield dim(pair)
-    elif pair.is_same:
-        yield f"  {pair.after}"
-    else:
-        for sign, text, colour in (("-", pair.before, "red"), ("+", pair.after, "green")):
-            if text is not None:
-                yield click.style(f"{sign} {text}", colour)
+@command()
+def stats_command(*, as_json: bool, **fold: Any) -> None:
+    """Show the figures of a fold: tokens and what happened. Changes nothing.
 
-
-_STATS = """\b
-Examples:
-  refold stats chat.jsonl --budget 30%
-  refold stats chat.json --json | jq .tokens_after"""
-
-
-@click.command("stats", epilog=_STATS)
-@preview_options
-@json_option
-def stats_command(*, as_json: bool, **choices: Any) -> None:
-    """Show the figures of a fold: tokens and what happened. Changes nothing."""
-    with fold_preview(**choices) as folded:
+    Examples:
+      refold stats chat.jsonl --budget 30%
+      refold stats chat.json --json | jq .tokens_after
+    """
+    with fold_preview(**fold) as folded:
         before, after = folded.turns
         figures = folded.result.compression
         counted = figures.to_dict()
@@ -292,3 +280,85 @@ def stats_command(*, as_json: bool, **choices: Any) -> None:
             if name != "decisions" and value
         ]
         show([*totals(figures, folded.turns), "", *table(rows)])
+
+
+@command(
+    out=("-o --output OUT", "Write here instead of FILE.report.html."),
+    title=("--title TEXT", "The title of the page; the name of FILE by default."),
+)
+def report_command(
+    *,
+    file: str,
+    out: str | None,
+    title: str | None,
+    store: str | None,
+    conversation: str | None,
+    quiet: bool,
+    **choices: Any,
+) -> None:
+    """Write one page that shows what a fold keeps, drops, and why.
+
+    Examples:
+      refold report session.jsonl
+      refold report session.jsonl -o report.html --budget 30%
+
+    The page needs no network and sends nothing anywhere, but it holds the whole
+    conversation: anyone who gets it can read everything.
+    """
+    options = make_options(**choices)
+    name = Path(file).name
+    if out is None:
+        out = STDIO if file == STDIO else f"{name}.report.html"
+    check_out(None if out == STDIO else out, store)
+    title = title or ("Conversation" if file == STDIO else name)
+    with opened(file, store, conversation, quiet=quiet) as (document, copy, _):
+        page = render(
+            document.messages, options, title=title, store=copy, conversation=conversation
+        )
+    write_text(page, out, file)
+    if out != STDIO:
+        say(f"{out}: open it in a browser", quiet=quiet)
+
+
+@command()
+def count_command(*, file: str, format: str | None, model: str | None, as_json: bool) -> None:
+    """Count tokens by role and by kind of content. Changes nothing.
+
+    Examples:
+      refold count chat.jsonl --model gpt-5
+      refold count chat.json --json | jq .tokens
+
+    Counts are exact for models with a public tokenizer, and estimated otherwise.
+    """
+    counted = CountedTexts(counter_for(model), estimate_tokens)
+    with working("counting"):
+        document = read_document(file)
+        with locating_errors(document):
+            messages = load(document.messages, format_name=format or "auto")
+            shares = break_down(messages, counted)
+    total = sum(share.tokens for share in shares)
+    encoding = encoding_for(model) if model else None
+    how = f"exact, {encoding}" if encoding else "estimated"
+    turns = sum(message.is_turn for message in messages)
+    if as_json:
+        names = ("role", "kind", "items", "tokens")
+        rows = [{name: getattr(share, name) for name in names} for share in shares]
+        write_json({"messages": turns, "tokens": total, "counted": how, "shares": rows})
+        return
+    lines = [f"{total:,} tokens ({how}) in {say_count(turns, 'message')}"]
+    if total:
+        cells = [
+            (
+                clean(s.role),
+                s.kind,
+                f"{s.items:,}",
+                f"{s.tokens:,}",
+                f"{100 * s.tokens / total:.1f} %",
+            )
+            for s in shares
+        ]
+        most, room = max(share.tokens for share in shares), min(28, width() - 50)
+        bars = ["", *(bar(share.tokens / most, room) for share in shares)]
+        drawn = table([("role", "kind", "items", "tokens", ""), *cells], left=2)
+        lines += (f"{line}  {one}" for line, one in zip(drawn, bars, strict=True))
+    show(lines)

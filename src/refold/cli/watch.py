@@ -15,7 +15,7 @@ from typing import Any, Final
 import click
 
 from refold.api import Compressor
-from refold.cli.options import make_options, model_option, profile_option, set_option
+from refold.cli.options import command, make_options
 from refold.cli.terminal import bar, clean, excerpt, show, table, width, working
 from refold.conversation.models import DEFAULT_REGISTRY, list_prices
 from refold.errors import RefoldError
@@ -35,47 +35,38 @@ _GROWTH: Final = 1.05
 """How much a session grows before it is folded again; until then, new messages count in full. A
 fold reads the whole session, so this keeps the total work proportional to its length."""
 
-_EPILOG = """\b
-Examples:
-  refold watch
-  refold watch ~/.claude/projects/my-project --once
-  refold watch --set token_budget=50000
 
-\b
-Without DIR, it follows Claude Code ($CLAUDE_CONFIG_DIR or ~/.claude) and
-Codex ($CODEX_HOME or ~/.codex). Nothing is changed. Costs are list prices for
-sending the conversation once, without prompt caching."""
-
-
-@click.command(epilog=_EPILOG)
-@click.argument("folder", metavar="[DIR]", required=False, type=click.Path(path_type=Path))
-@click.option("--once", is_flag=True, help="Print the table once instead of following.")
-@click.option(
-    "--latest",
-    type=click.IntRange(min=1),
-    default=_LATEST,
-    show_default=True,
-    metavar="N",
-    help="How many sessions to follow: those written last.",
+@command(
+    folder=("[DIR]",),
+    once=("--once", "Print the table once instead of following."),
+    latest=(
+        "--latest N",
+        "How many sessions to follow: those written last.",
+        {"type": click.IntRange(min=1), "default": _LATEST, "show_default": True},
+    ),
+    interval=(
+        "--interval SECONDS",
+        "How often to look.",
+        {"type": click.FloatRange(min=0.05), "default": 2.0, "show_default": True},
+    ),
 )
-@click.option(
-    "--interval",
-    type=click.FloatRange(min=0.05),
-    default=2.0,
-    show_default=True,
-    metavar="SECONDS",
-    help="How often to look.",
-)
-@profile_option
-@set_option
-@model_option
-def command(
-    *, folder: Path | None, once: bool, latest: int, interval: float, **choices: Any
+def watch_command(
+    *, folder: str | None, once: bool, latest: int, interval: float, **tuning: Any
 ) -> None:
-    """Follow sessions as they grow: tokens, costs, possible savings."""
-    watch = Watch(default_folders(os.environ), make_options(**choices), limit=latest)
+    """Follow sessions as they grow: tokens, costs, possible savings.
+
+    Examples:
+      refold watch
+      refold watch ~/.claude/projects/my-project --once
+      refold watch --budget 50000
+
+    Without DIR, it follows Claude Code ($CLAUDE_CONFIG_DIR or ~/.claude) and
+    Codex ($CODEX_HOME or ~/.codex). Nothing is changed. Costs are list prices for
+    sending the conversation once, without prompt caching.
+    """
+    watch = Watch(default_folders(os.environ), make_options(**tuning), limit=latest)
     if folder is not None:
-        watch.folders = [folder]
+        watch.folders = [Path(folder)]
     missing = [str(one) for one in watch.folders if not one.exists()]
     if len(missing) == len(watch.folders):
         raise click.UsageError(f"there is no {' and no '.join(missing)}; name a DIR with sessions")

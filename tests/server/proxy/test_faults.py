@@ -108,7 +108,7 @@ def test_what_goes_out_late_is_on_record_before_it_does(
 def test_a_killed_proxy_goes_on_where_it_was(upstream: ScriptedUpstream, tmp_path: Path) -> None:
     store = tmp_path / "originals.db"
     agent = Agent("")
-    options = ("--token-budget", "16000")
+    options = ("--budget", "16000")
     with serving(upstream.url, store, *options) as (process, agent.url):
         for lines in (800, 40, 40):
             agent.lines = lines

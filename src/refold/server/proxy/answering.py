@@ -8,7 +8,6 @@ so that the provider sees one conversation that only grows.
 
 from __future__ import annotations
 
-import asyncio
 import json
 import re
 import zlib
@@ -35,11 +34,11 @@ MAX_EVENT_BYTES: Final = 64 << 20
 """The longest event; what is longer is passed on without being parsed."""
 _SAYS_USAGE: Final = re.compile(rb'"usage(?:Metadata)?"\s{0,4}:\s{0,4}\{')
 MAX_READ_BYTES: Final = 1 << 20
-"""The longest answer in one piece, line of a stream, or packed answer whose usage is read."""
+"""The longest answer in one piece, or line of a stream, whose usage is read."""
 _MAX_UNPACKED: Final = 16 << 20
 """The longest packed answer whose usage is read, unpacked."""
-_STEP: Final = 1 << 16
-"""How much is unpacked at once."""
+_MAX_STEP: Final = 4 << 20
+"""The most that the next bytes of it may swell to: a real answer packs ten times smaller."""
 _ANY_WINDOW: Final = 47
 """Tells zlib to read both gzip and zlib streams."""
 
@@ -263,74 +262,55 @@ class Meter:
         encoding = headers.get("content-encoding", "")
         self._api = api
         self._is_stream = "event-stream" in headers.get("content-type", "")
-        self._is_packed = encoding in ("gzip", "deflate", "x-gzip")
-        self._is_readable = self._is_packed or encoding in ("", "identity")
+        is_packed = encoding in ("gzip", "deflate", "x-gzip")
+        self._unpacker = zlib.decompressobj(_ANY_WINDOW) if is_packed else None
+        self._is_readable = is_packed or encoding in ("", "identity")
+        self._left = _MAX_UNPACKED
         self._rest = bytearray()
         """The answer so far; of a stream, the line that has begun."""
         self.usage = Usage()
 
     def feed(self, chunk: bytes) -> None:
         """Take the next bytes."""
+        if self._unpacker is not None and self._is_readable:
+            chunk = self._unpack(self._unpacker, chunk)
         if not self._is_readable:
             return
-        if self._is_stream and not self._is_packed:
-            self._take_lines(chunk)
-        else:
-            self._rest += chunk
+        end = chunk.rfind(b"\n") + 1 if self._is_stream else 0
+        if end:
+            self._read_lines(bytes(self._rest) + chunk[:end])
+            self._rest.clear()
+        self._rest += chunk[end:]
         if len(self._rest) > MAX_READ_BYTES:
-            # Of a stream, a line that is too long; the next one is readable again.
-            self._is_readable = self._is_stream and not self._is_packed
+            self._is_readable = self._is_stream  # after a line that is too long, the next one is
             self._rest.clear()
 
-    async def close(self) -> Usage:
-        """Return what is known at the end; what is packed is unpacked beside the event loop."""
-        if self._is_packed:
-            await asyncio.to_thread(self._unpack)
-        else:
-            self._end()
+    def close(self) -> Usage:
+        """Return what is known at the end."""
+        if self._is_readable and _SAYS_USAGE.search(self._rest):
+            rest = bytes(self._rest)
+            self._update(read_event(rest) if self._is_stream else read_object(rest))
         return self.usage
 
-    def _unpack(self) -> None:
-        """Read a packed answer in steps, up to a limit."""
-        packed, self._rest, unpack = bytes(self._rest), bytearray(), zlib.decompressobj(_ANY_WINDOW)
-        for _ in range(0, _MAX_UNPACKED, _STEP):
-            try:
-                piece = unpack.decompress(packed, _STEP)
-            except zlib.error:
-                return
-            if not piece:
-                break
-            packed = unpack.unconsumed_tail
-            if self._is_stream:
-                self._take_lines(piece)
-            else:
-                self._rest += piece
-            if len(self._rest) > MAX_READ_BYTES:
-                return
-        else:
-            return
-        self._end()
+    def _unpack(self, unpacker: Any, chunk: bytes) -> bytes:
+        """Unpack the next bytes; nothing is read any more of what swells beyond all bounds."""
+        try:
+            chunk = unpacker.decompress(chunk, _MAX_STEP)
+        except zlib.error:
+            self._is_readable = False
+        self._left -= len(chunk)
+        if unpacker.unconsumed_tail or self._left < 0:
+            self._is_readable = False
+        return chunk
 
-    def _take_lines(self, chunk: bytes) -> None:
-        """Read the lines of a stream that *chunk* completes: the JSON of an event is on one."""
-        end = chunk.rfind(b"\n") + 1
-        if not end:
-            self._rest += chunk
-            return
-        lines = bytes(self._rest) + chunk[:end]
-        self._rest[:] = chunk[end:]
+    def _read_lines(self, lines: bytes) -> None:
+        """Read the usage in whole lines of a stream: the JSON of an event is on one."""
         # The first says what was read, the last what was written; those between say no more.
         places = [match.start() for match in _SAYS_USAGE.finditer(lines)]
         for place in dict.fromkeys(places[:1] + places[-1:]):
             line = lines[lines.rfind(b"\n", 0, place) + 1 : lines.find(b"\n", place)]
             if len(line) <= MAX_READ_BYTES:
                 self._update(read_event(line))
-
-    def _end(self) -> None:
-        """Read what is left at the end: the last line of a stream, or the whole answer."""
-        if _SAYS_USAGE.search(self._rest):
-            rest = bytes(self._rest)
-            self._update(read_event(rest) if self._is_stream else read_object(rest))
 
     def _update(self, data: Wire | None) -> None:
         if data is not None:

@@ -221,7 +221,7 @@ class ClientRequest:
 
     async def _charge(self, meters: Sequence[Meter]) -> None:
         """Count a request that was answered, with the usage of each round."""
-        self.charge_usages([await meter.close() for meter in meters])
+        self.charge_usages([meter.close() for meter in meters])
 
     def charge_usages(self, usages: Sequence[Usage]) -> None:
         """Count a request whose usage was read elsewhere."""

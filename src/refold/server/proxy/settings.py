@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from fnmatch import fnmatchcase
 from ipaddress import ip_address
@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 
 from refold.checks import check_choice, check_positive, check_whole
 from refold.conversation.economics import Budget
+from refold.conversation.finder import read_message
 from refold.errors import ConfigError
 from refold.gone import GONE_FLAGS
 
@@ -36,8 +37,6 @@ _KINDS: Final[Mapping[str, tuple[Callable[[str], object], str]]] = {
     "bool": (lambda raw: _SWITCH[raw.strip().lower()], "true or false"),
 }
 """How settings that are no text are read."""
-_PIECES: Final = ("content", "parts", "tool_calls")
-_ANSWERS: Final = ("tool_use_id", "tool_call_id", "call_id")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -207,47 +206,21 @@ class ToolRules:
 
     def note(self, message: Any) -> None:
         """Read the calls of a message, before it is appended to the session."""
-        if not self.excluded and not self._limits:
-            return
-        for piece in _pieces(message):
-            function = piece.get("function")
-            name = (function if isinstance(function, Mapping) else piece).get("name")
-            id_ = piece.get("call_id") or piece.get("id")
-            if isinstance(name, str) and isinstance(id_, str):
-                self._names[id_] = name
+        if self.excluded or self._limits:
+            read = read_message(message)
+            self._names.update((call.id, call.name) for call in (read[1].calls if read else ()))
 
     def is_excluded(self, message: Mapping[str, Any]) -> bool:
         """Return whether a message has the result of a tool that is excluded."""
-        return any(
-            fnmatchcase(name, pattern)
-            for name in self._answered(message)
-            for pattern in self.excluded
-        )
+        return any(fnmatchcase(t, rule) for t in self._answered(message) for rule in self.excluded)
 
     def limit_of(self, message: Mapping[str, Any]) -> int | None:
         """Return the most tokens of a message with results, if there is a limit for their tool."""
-        for name in self._answered(message):
-            for pattern, limit in self._limits.items():
-                if fnmatchcase(name, pattern):
-                    return limit
-        return None
+        tools, limits = self._answered(message), self._limits.items()
+        return next((most for t in tools for rule, most in limits if fnmatchcase(t, rule)), None)
 
-    def _answered(self, message: Mapping[str, Any]) -> Iterator[str]:
-        """Yield the names of the tools whose results are in a message."""
-        for piece in _pieces(message):
-            answer = piece.get("functionResponse") or piece.get("function_response")
-            if isinstance(answer, Mapping):
-                yield str(answer.get("name"))
-            elif piece.get("type") not in ("function_call", "custom_tool_call"):
-                ids = (piece.get(key) for key in _ANSWERS)
-                yield from (self._names[id_] for id_ in ids if id_ in self._names)
-
-
-def _pieces(message: Any) -> Iterator[Mapping[str, Any]]:
-    """Yield a message, and the pieces it has."""
-    if isinstance(message, Mapping):
-        yield message
-        for key in _PIECES:
-            pieces = message.get(key)
-            if isinstance(pieces, list):
-                yield from (piece for piece in pieces if isinstance(piece, Mapping))
+    def _answered(self, message: Mapping[str, Any]) -> list[str]:
+        """Return the names of the tools whose results are in a message."""
+        read = read_message(message)
+        results = [part.result for part in read[1].parts if part.result] if read else []
+        return [self._names.get(one.call_id or "", one.tool) for one in results]

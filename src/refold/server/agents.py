@@ -69,13 +69,13 @@ class Agent:
 
     name: str
     title: str
-    program: str
-    tried: str
-    variables: tuple[Variable, ...]
-    arguments: tuple[str, ...]
-    settings: tuple[Setting, ...]
-    by_hand: str
-    refused: tuple[Refusal, ...]
+    program: str = ""
+    tried: str = ""
+    variables: tuple[Variable, ...] = ()
+    arguments: tuple[str, ...] = ()
+    settings: tuple[Setting, ...] = ()
+    by_hand: str = ""
+    refused: tuple[Refusal, ...] = ()
 
     @property
     def parts(self) -> tuple[Part, ...]:
@@ -157,37 +157,32 @@ def fill(value: Any, url: str, profile: str = "lossless") -> Any:
 @cache
 def known_agents() -> Mapping[str, Agent]:
     """Return all agents by name, in the order of the table."""
-    table = _read_table()
-    files = {name: File(**file) for name, file in table["files"].items()}
-    return {name: _read_agent(name, row, files) for name, row in table["agents"].items()}
+    agents = {}
+    for name, row in _table()["agents"].items():
+        lists = {
+            "variables": tuple(Variable(**one) for one in row.get("variables", ())),
+            "arguments": tuple(row.get("arguments", ())),
+            "settings": tuple(map(_read_setting, row.get("settings", ()))),
+            "refused": tuple(Refusal(**one) for one in row.get("refused", ())),
+        }
+        agents[name] = Agent(name=name, **{**row, **lists})
+    return agents
 
 
 def find_file(name: str) -> File:
     """Return a settings file by its name in the table."""
-    return File(**_read_table()["files"][name])
+    return File(**_table()["files"][name])
 
 
-def _read_table() -> dict[str, Any]:
+@cache
+def _table() -> dict[str, Any]:
     return tomllib.loads(read_shipped("refold.server", "agents.toml").decode())
 
 
-def _read_agent(name: str, row: Mapping[str, Any], files: Mapping[str, File]) -> Agent:
-    settings = []
-    for one in row.get("settings", ()):
-        value = one.get("value", one.get("item"))
-        if "server" in one:
-            command, *arguments = "{python}", "-P", "-m", "refold", "mcp"
-            value = {"command": command, "args": arguments, **one["server"]}
-        place = tuple(one["place"].split("."))
-        settings.append(Setting(one["part"], files[one["file"]], place, value, "item" in one))
-    return Agent(
-        name=name,
-        title=row["title"],
-        program=row.get("program", ""),
-        tried=row.get("tried", ""),
-        variables=tuple(Variable(**one) for one in row.get("variables", ())),
-        arguments=tuple(row.get("arguments", ())),
-        settings=tuple(settings),
-        by_hand=row.get("by_hand", ""),
-        refused=tuple(Refusal(**one) for one in row.get("refused", ())),
-    )
+def _read_setting(row: Mapping[str, Any]) -> Setting:
+    value = row.get("value", row.get("item"))
+    if "server" in row:
+        command, *arguments = "{python}", "-P", "-m", "refold", "mcp"
+        value = {"command": command, "args": arguments, **row["server"]}
+    place = tuple(row["place"].split("."))
+    return Setting(row["part"], find_file(row["file"]), place, value, "item" in row)

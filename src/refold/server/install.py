@@ -47,15 +47,15 @@ class Installed:
     path: Path
     agent: str
     """The name of the agent, or `SERVICE`."""
-    parts: tuple[Part, ...]
     port: int
-    entries: tuple[Entry, ...]
-    """What was put in; none if the whole file is ours."""
     digest: str
     """The digest of the file as we wrote it."""
-    before: str | None
+    parts: tuple[Part, ...] = ()
+    entries: tuple[Entry, ...] = ()
+    """What was put in; none if the whole file is ours."""
+    before: str | None = None
     """The file as it was before; `None` if there was none."""
-    project: Path | None
+    project: Path | None = None
     """The project that it belongs to; `None` if it is the user's."""
 
 
@@ -132,16 +132,7 @@ def install_service(places: Places, *, port: int) -> Done:
         base, _ = _base(path, None, ours)
         if base is not None:
             raise ConfigError("there is a service of that name, which refold has not written")
-    made = Installed(
-        path=path,
-        agent=SERVICE,
-        parts=(),
-        port=port,
-        entries=(),
-        digest=_digest(data),
-        before=None,
-        project=None,
-    )
+    made = Installed(path=path, agent=SERVICE, port=port, digest=_digest(data))
     return _write_all([(made, data)], known, places)[0]
 
 

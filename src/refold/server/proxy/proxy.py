@@ -27,7 +27,7 @@ from refold.server.proxy.entrance import (
 from refold.server.proxy.folding import FoldingThread
 from refold.server.proxy.own_routes import OwnRoutes
 from refold.server.proxy.settings import Settings
-from refold.server.proxy.sockets import SocketRequests, relay_socket
+from refold.server.proxy.sockets import relay_socket
 from refold.server.proxy.stats import Stats, summarize
 from refold.server.proxy.upstream import MAX_FIELD_BYTES, Upstream, is_gone
 
@@ -118,9 +118,7 @@ class Proxy:
         url = self._upstream.url_of(api, target, request.headers)
         begin = None if api is None else partial(ClientRequest, self._shared, request, api, url)
         if request.headers.get("upgrade", "").lower() == "websocket":
-            requests = SocketRequests(begin, self.settings)
-            client = self._upstream.client
-            return await relay_socket(client, request, url, requests, self.settings)
+            return await relay_socket(self._upstream.client, request, url, begin, self.settings)
         if begin is None or request.method != "POST" or "content-encoding" in request.headers:
             return await self._pass_through(request, url)
         return await begin().serve()

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
-from typing import Final
+from collections.abc import Awaitable, Callable
+from typing import Any, Final
 
 import aiohttp
 from aiohttp import web
@@ -19,52 +19,45 @@ from refold.server.proxy.settings import Settings
 _CREATE: Final = "response.create"
 
 
-class SocketRequests:
-    """The requests on one WebSocket, one after the other, as Codex may send them for responses.
-
-    A message that continues an earlier response has only what is new; it passes unchanged.
-    Retrieval calls are not answered here, so folding is lossless.
-    """
-
-    def __init__(self, begin: Callable[[], ClientRequest] | None, settings: Settings) -> None:
-        """*begin* is `None` if the API of the request is not known: then nothing is folded."""
-        self._begin = begin
-        self._under_way: ClientRequest | None = None
-        self._seconds = settings.fold_ms / 1000
-
-    async def fold(self, text: str) -> str:
-        """Return what to send for a message of the client."""
-        if self._begin is None or f'"{_CREATE}"' not in text:
-            return text
-        body = text.encode()
-        data = read_object(body)
-        if data is None or data.get("type") != _CREATE or data.get("previous_response_id"):
-            return text
-        request = self._begin()
-        folded = await request.fold(body, self._seconds, is_lossless=True)
-        self._under_way = request
-        return text if folded is None else folded.decode()
-
-    def see(self, text: str) -> None:
-        """Count the token usage in a message of the provider."""
-        request = self._under_way
-        if request is None or len(text) > MAX_READ_BYTES or '"usage"' not in text:
-            return
-        data = read_object(text.encode())
-        usage = Usage() if data is None else request.api.read_usage(data, Usage())
-        if usage.prompt:
-            request.charge_usages([usage])
-            self._under_way = None
-
-
 async def relay_socket(
     client: aiohttp.ClientSession,
     request: web.BaseRequest,
     url: URL,
-    requests: SocketRequests,
+    begin: Callable[[], ClientRequest] | None,
     settings: Settings,
 ) -> web.StreamResponse:
-    """Relay the messages of a WebSocket until one side closes it or stops responding."""
+    """Relay the messages of a WebSocket until one side closes it or stops responding.
+
+    Requests come one after the other, and each *begin*s one; `None` if the API is not known. A
+    message that continues an earlier response has only what is new, and passes unchanged. Retrieval
+    calls are not answered here, so folding is lossless.
+    """
+    under_way: list[ClientRequest] = []
+
+    async def fold(text: str) -> str:
+        data = read_object(text.encode()) if begin and f'"{_CREATE}"' in text else None
+        if not begin or not data or data.get("type") != _CREATE or data.get("previous_response_id"):
+            return text
+        one = begin()
+        folded = await one.fold(text.encode(), settings.fold_ms / 1000, is_lossless=True)
+        under_way[:] = [one]
+        return text if folded is None else folded.decode()
+
+    async def count(text: str) -> str:
+        if under_way and '"usage"' in text and len(text) <= MAX_READ_BYTES:
+            usage = under_way[0].api.read_usage(read_object(text.encode()) or {}, Usage())
+            if usage.prompt:
+                under_way.pop().charge_usages([usage])
+        return text
+
+    async def pass_on(source: Any, target: Any, read: Callable[[str], Awaitable[str]]) -> None:
+        async for message in source:
+            if message.type is aiohttp.WSMsgType.TEXT:
+                await target.send_str(await read(message.data))
+            elif message.type is aiohttp.WSMsgType.BINARY:
+                await target.send_bytes(message.data)
+        await target.close(code=source.close_code or 1000)
+
     names = request.headers.get("sec-websocket-protocol", "").split(",")
     headers = for_upstream(request.headers)
     for name in [name for name in headers if name.lower().startswith("sec-websocket-")]:
@@ -83,25 +76,8 @@ async def relay_socket(
             heartbeat=settings.client_seconds,
         )
         await socket.prepare(request)
-
-        async def to_upstream() -> None:
-            async for message in socket:
-                if message.type is aiohttp.WSMsgType.TEXT:
-                    await upstream.send_str(await requests.fold(message.data))
-                elif message.type is aiohttp.WSMsgType.BINARY:
-                    await upstream.send_bytes(message.data)
-            await upstream.close(code=socket.close_code or 1000)
-
-        async def to_client() -> None:
-            async for message in upstream:
-                if message.type is aiohttp.WSMsgType.TEXT:
-                    await socket.send_str(message.data)
-                    requests.see(message.data)
-                elif message.type is aiohttp.WSMsgType.BINARY:
-                    await socket.send_bytes(message.data)
-            await socket.close(code=upstream.close_code or 1000)
-
-        both = [asyncio.ensure_future(to_upstream()), asyncio.ensure_future(to_client())]
+        ways = pass_on(socket, upstream, fold), pass_on(upstream, socket, count)
+        both = [asyncio.ensure_future(way) for way in ways]
         await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
         for task in both:
             task.cancel()

@@ -90,7 +90,7 @@ class ClientRequest:
                 return await upstream.relay(self._request, answer, chunks)
         finally:
             if answer.status == 200:
-                await _to_the_end(self._charge([meter]))
+                self.charge([meter.close()])
 
     async def fold(self, body: bytes, seconds: float, *, is_lossless: bool = False) -> bytes | None:
         """Fold the request; return what to send, or `None` if that is what came.
@@ -201,7 +201,7 @@ class ClientRequest:
             """Record what there is of an answer, also of one that was cut off, and count it."""
             self._add(Totals(retrievals=len(answer.rounds)))
             await enter(answer)
-            await self._charge(answer.meters)
+            self.charge([meter.close() for meter in answer.meters])
 
         answer = Answer(self.api, sent, ask=self._send, retrieve=retrieve, enter=enter)
         relay = self._shared.upstream.relay
@@ -219,12 +219,8 @@ class ClientRequest:
                 self._stats.fault("retrieval cut short")
             await _to_the_end(settle())
 
-    async def _charge(self, meters: Sequence[Meter]) -> None:
+    def charge(self, usages: Sequence[Usage]) -> None:
         """Count a request that was answered, with the usage of each round."""
-        self.charge_usages([meter.close() for meter in meters])
-
-    def charge_usages(self, usages: Sequence[Usage]) -> None:
-        """Count a request whose usage was read elsewhere."""
         if self.api.is_counting(self._url.raw_path):
             return
         session = self._session

@@ -25,25 +25,19 @@ from weakref import WeakValueDictionary
 from refold.conversation.session import Session
 from refold.errors import JobError, StoreError, describe_kind
 from refold.integrations.choices import CheckedChoices, Choices
-from refold.messages.provider import is_bound
-from refold.messages.wire import spell
-from refold.scan.tokens.choose import counter_for
-from refold.server.originals import enter_fold, enter_shown
 from refold.server.proxy.apis import api_called
-from refold.server.proxy.apis.base import TOOL_NAME, Round, Wire
-from refold.server.proxy.conversation import Conversation, answered, is_cut
+from refold.server.proxy.apis.base import TOOL_NAME, Round
+from refold.server.proxy.conversation import Conversation
 from refold.server.proxy.ledger import (
     ALIAS,
     CAME,
     OFF,
     ROUNDS,
-    SENT,
     Outbox,
-    Sent,
     Writer,
     read_past,
 )
-from refold.server.proxy.request import Folded, Job, Request, Snapshot, recorded, store_of
+from refold.server.proxy.request import Folded, Job, Request, Snapshot, store_of
 from refold.server.proxy.rows import answer_rows, original_of
 from refold.server.proxy.settings import Settings
 from refold.stores.base import Store
@@ -109,12 +103,12 @@ class Folder:
             return Folded(why_not="no messages")
         async with self._locks.setdefault((job.tenant, request.about.opening), asyncio.Lock()):
             request.rename(self._store_of(job.tenant))
-            talk = self._find(job, request)
+            talk = self._find(request)
             request.expand(talk.rounds)
             if talk.past.is_off:
                 folded = replace(request.about, why_not="turned off")
             else:
-                folded = await self._go_on(job, request, talk)
+                folded = await self._go_on(request, talk)
                 talk.known = request.known()
             if job.claim():  # else it went out in another form, which is on record
                 self._live[job.tenant, request.beginnings[-1]] = talk
@@ -144,7 +138,7 @@ class Folder:
         request.expand(past.rounds)
         if past.is_off:
             return None
-        folded = recorded(request, past, self._settings, job)
+        folded = request.write_recorded(past)
         if not folded.is_recorded and not request.api.is_counting(job.path):
             # On record before it goes out: the fold may still record another form of it.
             with suppress(StoreError):
@@ -152,14 +146,14 @@ class Folder:
                 writing.put({CAME + request.about.beginning: True})
         return folded
 
-    def _find(self, job: Job, request: Request) -> Conversation:
+    def _find(self, request: Request) -> Conversation:
         """Return the conversation that a request continues, from memory or from the store.
 
         It is taken out of memory: only if all goes well is it kept again.
         """
-        about, rules = request.about, self._settings.rules()
+        about, tenant, rules = request.about, request.job.tenant, self._settings.rules()
         for name in reversed(request.beginnings):
-            talk = self._live.pop((job.tenant, name), None)
+            talk = self._live.pop((tenant, name), None)
             if talk is not None and (talk.session.options.model or "") == about.model:
                 return talk
         options = replace(
@@ -169,63 +163,47 @@ class Folder:
             pins=(rules.is_excluded,) if rules.excluded else (),
         )
         outbox, scope = Outbox(self._store), self._scope(about.conversation)
-        store = store_of(outbox, job.tenant, self._settings)
-        session = Session[Any](options, store=store, conversation=scope, clock=self._clock)
+        store = store_of(outbox, tenant, self._settings)
         past = read_past(store, request.beginnings)
         return Conversation(
-            about.conversation,
-            outbox,
-            session,
-            rules,
-            past,
+            name=about.conversation,
+            session=Session(options, store=store, conversation=scope, clock=self._clock),
+            outbox=outbox,
+            store=store,
+            rules=rules,
+            past=past,
             rounds=dict(past.rounds),
             is_offered=past.is_offered and self._settings.retrieve == "inline",
         )
 
-    async def _go_on(self, job: Job, request: Request, talk: Conversation) -> Folded:
+    async def _go_on(self, request: Request, talk: Conversation) -> Folded:
         """Bring a request into its conversation, and fold that if it is due and can be in time."""
-        end = request.reach(answered(request.messages))
-        budget = None if job.is_lossless else self._settings.budget
-        if isinstance(budget, int):  # of the whole request
-            budget = max(1, budget - self._beside_tokens(talk, request))
+        job = request.job
         if talk.work is None and not talk.is_read and len(job.body) > _MUCH:
-
-            def read_and_fold() -> None:
-                talk.read(request, end)
-                cold = request.is_cold(talk.session.idle_seconds)
-                if talk.length < len(request.whole) and talk.session.is_due(budget, cold=cold):
-                    talk.session.fold()
-
-            talk.work = self._beside.submit(read_and_fold)
+            talk.work = self._beside.submit(talk.read_and_fold, request)
             await self._until(job.deadline, talk.work)
         if talk.work is not None and talk.fork is None:  # it is being read
             if not talk.work.done():
-                folded = recorded(request, talk.past, self._settings, job)
+                folded = request.write_recorded(talk.past)
                 if not folded.is_recorded:
                     await self._enter(job.tenant, {CAME + request.about.beginning: True})
                 return replace(folded, is_late=True)
             talk.work = talk.work.result()
         before = talk.saved, talk.session.report.tokens_unfolded
         if not talk.is_read:
-            talk.read(request, end)
+            talk.read(request)
         if talk.sent and talk.length == len(request.whole):  # the same request once more
-            return await self._finish(job, request, talk, talk.sent, before)
+            return await self._finish(request, talk, talk.sent, before)
         talk.settle()
-        talk.note_sent(request.whole[:end])
-        talk.extend(request.whole)
-        is_due = talk.session.is_due(
-            budget,
-            cold=request.is_cold(talk.session.idle_seconds),
-            result_tokens=talk.rules.limit_of if self._settings.tool_limits else None,
-        )
+        is_due = talk.extend(request)
         if not is_due or talk.work is not None or talk.error:
-            return await self._finish(job, request, talk, talk.session.stay(), before)
+            return await self._finish(request, talk, talk.session.stay(), before)
         talk.fork = talk.session.fork()
         talk.work = self._beside.submit(talk.fork.fold)
         await self._until(job.deadline, talk.work)
         why, is_late = talk.session.due or "", not talk.work.done()
         view = talk.settle() or talk.session.stay()
-        done = await self._finish(job, request, talk, view, before)
+        done = await self._finish(request, talk, view, before)
         return replace(done, why=why, is_late=is_late, why_not=talk.error)
 
     async def _until(self, deadline: float, work: Future[Any]) -> None:
@@ -235,67 +213,11 @@ class Folder:
         await asyncio.wait([waiting], timeout=max(0, deadline - self._clock()))
 
     async def _finish(
-        self,
-        job: Job,
-        request: Request,
-        talk: Conversation,
-        view: list[Any],
-        before: tuple[int, int],
+        self, request: Request, talk: Conversation, view: list[Any], before: tuple[int, int]
     ) -> Folded:
-        """Record and return how a request is sent, of which *before* was saved and known."""
-        session, length = talk.session, len(talk.sent)
-        report, ranges = session.report, session.places
-        is_refolded = report.folds > talk.folds
-        first = 0 if is_refolded else talk.recorded
-        if not is_refolded and view[:length] != talk.sent:
-            raise StoreError("what was sent cannot be had again: it is passed on as recorded")
-        forms = [
-            (request.whole[one.start], wire)
-            for one, wire in zip(ranges[first:], view[first:], strict=True)
-            if len(one) == 1 and wire != request.whole[one.start]
-        ]
-        is_new = not job.is_lossless and self._is_wanted(talk, request, forms, is_refolded)
-        is_offered = is_new or talk.is_offered
-        has_tool = not job.is_lossless and is_offered and request.api.has_tools(request.body)
-        body = request.write(view, ranges, has_tool=has_tool)
-        if is_refolded:
-            talk.folds, talk.saved_by_folds = report.folds, talk.saved
-        store = store_of(talk.outbox, job.tenant, self._settings)
-        if talk.length < len(request.whole):
-            sent = Sent(
-                first=first,
-                trace=session.trace(first),
-                saved=talk.saved,
-                saved_by_folds=talk.saved_by_folds,
-                is_offered=is_offered,
-            )
-            store.put({SENT + request.about.beginning: sent})
-            talk.recorded = len(view)
-        if self._settings.retrieve == "mcp":
-            for original, wire in forms:
-                enter_shown(store, wire, original)
-            rows = session.trace(first)["view"]["items"]
-            for wire, (start, end, *_, fold) in zip(view[first:], rows, strict=True):
-                if end - start > 1:
-                    enter_fold(store, wire, fold)
-        talk.sent, talk.is_offered, talk.length = view, is_offered, len(request.whole)
+        folded = talk.write(request, view, before)
         await self._writer.write(talk.outbox.take())
-        beside = self._beside_tokens(talk, request)
-        saved_before, known = before
-        return replace(
-            request.about,
-            body=body,
-            has_tool=has_tool,
-            tokens_before=report.tokens_unfolded + beside,
-            tokens_after=report.tokens + beside,
-            tokens_beside=beside,
-            saved_before=saved_before,
-            saved_by_folds=talk.saved_by_folds,
-            tokens_known=known,
-            is_refolded=is_refolded,
-            first_changed=report.first_changed if length else 0,
-            thinking=report.thinking,
-        )
+        return folded
 
     def close(self) -> None:
         """Fold nothing any more."""
@@ -367,33 +289,6 @@ class Folder:
     def _scope(self, name: str) -> str | None:
         """Return the name under which to fold; `None` where any program may ask for originals."""
         return None if self._settings.retrieve == "mcp" else name
-
-    def _is_wanted(
-        self,
-        talk: Conversation,
-        request: Request,
-        forms: Sequence[tuple[Wire, Wire]],
-        is_refolded: bool,
-    ) -> bool:
-        """Return whether to offer the retrieval tool from now on.
-
-        It costs tokens with every request, and adding it invalidates the whole cache. So it is
-        offered once something is left out, not for lossless forms. Where thinking is bound to the
-        tools, it is there from the start, or never.
-        """
-        if talk.is_offered or self._settings.retrieve != "inline":
-            return False
-        if request.body.get("thinking") and is_bound(talk.session.options.model):
-            return not answered(request.messages)
-        return is_refolded or any(is_cut(*form) for form in forms)
-
-    def _beside_tokens(self, talk: Conversation, request: Request) -> int:
-        """Return the tokens of a request beside its messages: system prompt and tools."""
-        beside = [request.body.get(name) for name in request.api.beside]
-        if beside != talk.beside[0]:
-            count = counter_for(talk.session.options.model)
-            talk.beside = beside, count(spell(beside))
-        return talk.beside[1]
 
 
 class FoldingThread:

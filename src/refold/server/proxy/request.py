@@ -129,6 +129,7 @@ class Request:
 
     def __init__(self, job: Job, settings: Settings, known: Iterable[Known] = ()) -> None:
         """*known* are the last requests of other conversations: one may begin as this one does."""
+        self.job, self.settings = job, settings
         self.api: Api = api_called(job.api)
         self.body: Any = json.loads(job.body)
         self.is_changed = False
@@ -183,6 +184,17 @@ class Request:
         messages = [plain if came == plain else came for came, plain in pairs]
         return Known(messages, self.messages, self.beginnings)
 
+    @property
+    def answered(self) -> int:
+        """How many messages there are up to the last one of the model."""
+        for place in range(len(self.messages), 0, -1):
+            message = self.messages[place - 1]
+            if isinstance(message, dict):
+                kind = str(message.get("type", ""))
+                if message.get("role") in ("assistant", "model") or kind.endswith("_call"):
+                    return self.reach(place)
+        return 0
+
     def rename(self, store: Store) -> None:
         """Refer to the last round of the previous answer; the client only knows the first."""
         name = self.body.get(self.api.previous) if self.api.previous else None
@@ -216,6 +228,24 @@ class Request:
         body = {**self.body, self.api.key: messages}
         return _dump(self.api.offer_retrieval(body) if has_tool else body)
 
+    def write_recorded(self, past: Past) -> Folded:
+        """Return the request with its *past* as it was sent, and what is new as it came."""
+        known = self.reach(past.known)
+        rows = past.rows(known)
+        view = [self.whole[row[0]] if row[3] is None else row[3] for row in rows]
+        ranges = [range(row[0], row[1]) for row in rows]
+        ranges += (range(place, place + 1) for place in range(known, len(self.whole)))
+        is_offered = past.is_offered and self.settings.retrieve == "inline"
+        has_tool = is_offered and not self.job.is_lossless and self.api.has_tools(self.body)
+        return replace(
+            self.about,
+            body=self.write([*view, *self.whole[known:]], ranges, has_tool=has_tool),
+            has_tool=has_tool,
+            saved_before=past.saved,
+            saved_by_folds=past.saved_by_folds,
+            is_recorded=max(past.known, past.came) == len(self.messages),
+        )
+
     def _marked(self, message: Any, place: int | None) -> Any:
         if place is None:
             return message
@@ -243,26 +273,6 @@ def _dump(body: Wire) -> bytes:
         return text.encode()
     except UnicodeEncodeError:  # half of a surrogate pair, which only an escape can write
         return json.dumps(body, separators=(",", ":"), allow_nan=False).encode()
-
-
-def recorded(request: Request, past: Past, settings: Settings, job: Job) -> Folded:
-    """Return a request with its *past* as it was sent, and what is new as it came."""
-    rows = past.rows(request.reach(past.known))
-    view = [request.whole[row[0]] if row[3] is None else row[3] for row in rows]
-    ranges = [range(row[0], row[1]) for row in rows]
-    for place in range(request.reach(past.known), len(request.whole)):
-        view.append(request.whole[place])
-        ranges.append(range(place, place + 1))
-    is_offered = past.is_offered and settings.retrieve == "inline" and not job.is_lossless
-    has_tool = is_offered and request.api.has_tools(request.body)
-    return replace(
-        request.about,
-        body=request.write(view, ranges, has_tool=has_tool),
-        has_tool=has_tool,
-        saved_before=past.saved,
-        saved_by_folds=past.saved_by_folds,
-        is_recorded=max(past.known, past.came) == len(request.messages),
-    )
 
 
 def store_of(store: Store, tenant: str, settings: Settings) -> Store:

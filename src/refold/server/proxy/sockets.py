@@ -47,7 +47,7 @@ async def relay_socket(
         if under_way and '"usage"' in text and len(text) <= MAX_READ_BYTES:
             usage = under_way[0].api.read_usage(read_object(text.encode()) or {}, Usage())
             if usage.prompt:
-                under_way.pop().charge_usages([usage])
+                under_way.pop().charge([usage])
         return text
 
     async def pass_on(source: Any, target: Any, read: Callable[[str], Awaitable[str]]) -> None:

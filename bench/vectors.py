@@ -148,9 +148,8 @@ calls with options that refold does not have are skipped.
 
 ## Agreement
 
-"Counted" leaves out differences that a promise or a test in `tests/known_failures` requires.
-
-{agreement}
+Of {compared} decisions, {agreed} agree; without differences that a promise or a test in
+`tests/known_failures` requires, {counted}.
 
 ## Differences
 
@@ -172,21 +171,18 @@ are ordinary text.
 
 def _page(tallies: Mapping[str, Tally], skipped: Counter[str]) -> str:
     """Return the page on differences: what agrees, what does not, and why."""
-    agreement = ["| function | compared | decisions | counted | reasons |"]
-    agreement += ["|---|--:|--:|--:|--:|"]
-    for name, tally in sorted(tallies.items()):
-        agreed = [share(tally.agreed, tally.number), share(tally.agreed, tally.counted)]
-        agreed.append(share(tally.reasons_agreed, tally.with_reason))
-        agreement.append(f"| {name} | {tally.number} | {' | '.join(agreed)} |")
     decisions = Counter(cause for tally in tallies.values() for cause in tally.decision_causes)
     reasons = Counter(cause for tally in tallies.values() for cause in tally.reason_causes)
+    agreed = sum(tally.agreed for tally in tallies.values())
     causes = ["| class | decisions | reasons | what refold does |", "|---|--:|--:|---|"]
     for cause, _ in count_by_cause([*decisions.elements(), *reasons.elements()]):
         numbers = f"{decisions[cause]} | {reasons[cause]}"
         causes.append(f"| {cause.name} | {numbers} | {cause.description} |")
     return _PAGE.format(
         skipped=skipped.total(),
-        agreement="\n".join(agreement),
+        compared=sum(tally.number for tally in tallies.values()),
+        agreed=share(agreed, sum(tally.number for tally in tallies.values())),
+        counted=share(agreed, sum(tally.counted for tally in tallies.values())),
         causes="\n".join(causes),
         unexplained=decisions[UNEXPLAINED] + reasons[UNEXPLAINED],
     )

@@ -1,4 +1,4 @@
-"""Three made-up runs of agents that the docs fold: what they say is invented, the folds are not."""
+"""Two made-up runs of agents that the docs fold: what they say is invented, the folds are not."""
 
 from __future__ import annotations
 
@@ -165,35 +165,7 @@ def _coding() -> Run:
     ]
 
 
-def _log(lines: int) -> str:
-    chance = random.Random(5)
-    rows = [
-        f"2026-03-02T07:{n // 60:02}:{n % 60:02} INFO worker-{chance.randrange(8)} shipped parcel "
-        f"p-{chance.randrange(10**5, 10**6)} in {chance.randrange(20, 90)} ms"
-        for n in range(lines)
-    ]
-    rows[lines // 2] = (
-        f"2026-03-02T07:00:{lines // 2} ERROR worker-3 parcel p-481516: "
-        "label printer answered 503, gave up after 4 tries"
-    )
-    return "\n".join(rows)
-
-
-def _incident() -> Run:
-    queue = {"depth": 412, "oldest": "p-481516", "workers": 8, "paused": False}
-    return [
-        _user("Parcels are late since seven. Find out why. Do not restart anything yet."),
-        *_call(0, "read_log", {"service": "shipping", "from": "07:00"}, _log(24)),
-        _assistant(
-            "Shipping itself looks fine: 23 of 24 parcels left within 90 ms. One was given up."
-        ),
-        _user("Which parcel was given up, and is it still in the queue?"),
-        *_call(1, "queue_status", {"name": "shipping"}, json.dumps(queue)),
-    ]
-
-
 RUNS: Final[dict[str, Callable[[], Run]]] = {
     "A return and a cancellation": _support,
     "A fix": _coding,
-    "A question about a log": _incident,
 }

@@ -1,4 +1,4 @@
-"""Write docs/folded.md: three made-up runs, and what a model reads of them after folding.
+"""Write docs/folded.md: two made-up runs, and what a model reads of them after folding.
 
 One of them is also drawn, for the README.
 
@@ -22,7 +22,7 @@ PICTURE: Final = Path(__file__).parent / "images" / "before-after.svg"
 
 _INTRO: Final = f"""# What the model reads
 
-Three made-up runs, folded to {SHARE:.0%} of their tokens. `python docs/make_folded.py` writes this
+Two made-up runs, folded to {SHARE:.0%} of their tokens. `python docs/make_folded.py` writes this
 page, unedited. `refold.legend()` explains the marks to the model:
 
 > {{legend}}

@@ -13,7 +13,7 @@ import re
 import sys
 import textwrap
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Final, get_args
@@ -192,7 +192,11 @@ _IN_SHORT: Final = frozenset(
     "refold.acompress",
     "refold.api.Classification",
     "refold.PreservePattern",
+    "refold.classify",
+    "refold.MemoryStore",
     "refold.result.Compression",
+    "refold.result.BudgetReport",
+    "refold.result.Piece",
     "refold.result.Obstacle",
     "refold.result.RefusedAnswer",
     "refold.events.Event",
@@ -449,22 +453,14 @@ def _line(node: Documented) -> str:
     return " ".join(_text(node).split("\n\n")[0].split())
 
 
-def _first_line(module: str) -> str:
-    return (inspect.getdoc(importlib.import_module(module)) or "").partition("\n")[0]
-
-
 def _formats() -> str:
-    rows = [
-        f"- `{format_.name}`: {format_.about or _first_line(format_.read.__module__)}"
-        for format_ in FORMATS
-    ]
-    return "\n".join(('## Formats\n\nTried in this order with `format="auto"`:\n', *rows, ""))
+    names = _quoted(format_.name for format_ in FORMATS)
+    return f'## Formats\n\nTried in this order with `format="auto"`: {names}.\n'
 
 
 def _detectors() -> str:
     hard, soft = (
-        ", ".join(f"`{one.reason}`" for one in DETECTORS if one.hard is is_hard)
-        for is_hard in (True, False)
+        _quoted(one.reason for one in DETECTORS if one.hard is is_hard) for is_hard in (True, False)
     )
     return (
         f"## Detectors\n\nHard, keep the whole text: {hard}.\n\n"
@@ -511,12 +507,23 @@ def _command(name: str, command: click.Command, known: dict[str, str]) -> Iterat
     if rows:
         yield "\n".join((*rows, ""))
     for home in sorted({known[row] for row in options if row in known}):
-        shared = [
-            row.split("`")[1].split()[0].strip(",") for row in options if known.get(row) == home
-        ]
-        as_there = f", as in `refold {home}`" if home else ""
-        yield f"Also{as_there}: {', '.join(f'`{option}`' for option in shared)}.\n"
+        shared = [_name_of(row) for row in options if known.get(row) == home]
+        left_out = [_name_of(row) for row, place in known.items() if place == home]
+        left_out = [option for option in left_out if option not in shared]
+        if home and 3 < len(shared) > len(left_out):
+            but = f" but {_quoted(left_out)}" if left_out else ""
+            yield f"Also: all options of `refold {home}`{but}.\n"
+        else:
+            yield f"Also{f', as in `refold {home}`' if home else ''}: {_quoted(shared)}.\n"
     known.update((row, name) for row in rows)
+
+
+def _name_of(row: str) -> str:
+    return row.split("`")[1].split(maxsplit=1)[0].strip(",")
+
+
+def _quoted(names: Iterable[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
 
 
 def _paragraphs(text: str) -> str:
@@ -524,7 +531,7 @@ def _paragraphs(text: str) -> str:
 
 
 def _options(command: click.Command) -> list[str]:
-    return [_option(p) for p in command.params if isinstance(p, click.Option)]
+    return [_option(p) for p in command.params if isinstance(p, click.Option) and not p.hidden]
 
 
 def _argument(parameter: click.Argument) -> str:

@@ -142,8 +142,10 @@ class Obstacle:
 class BudgetReport:
     """How a token budget was kept, or why it could not be.
 
-    if not result.fits:
-        print(result.budget.explain())
+    `explain` says so in one line:
+
+        if not result.fits:
+            print(result.budget.explain())
     """
 
     token_budget: int

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from refold.conversation.rungs import clip_arguments, evict_media
+from refold.conversation.strategies import clip_arguments, evict_media
 from refold.messages.formats import load
 
 LONG = "x" * 2_000

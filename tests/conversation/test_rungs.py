@@ -16,7 +16,7 @@ from pydantic import TypeAdapter
 
 from refold import MemoryStore, Options, retrieve_tool, uncompress
 from refold.conversation import ContextWindowManager, FitResult
-from refold.conversation.rungs import RUNGS, clip_arguments
+from refold.conversation.strategies import RUNGS, clip_arguments
 from refold.errors import ConfigError
 from refold.messages.formats import load
 from tests.conversation.histories import talk, tool_turn, violations, words

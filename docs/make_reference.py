@@ -128,7 +128,6 @@ GROUPS: Final[Mapping[str, Sequence[str]]] = {
         "refold.tools.tool.ToolStats",
         "refold.retrieve_tool",
         "refold.legend",
-        "refold.tools.retrieve.RetrieveTool",
         "refold.ScopedStore",
         "refold.ContextWindowManager",
         "refold.FitResult",

@@ -34,6 +34,9 @@ _MOST: Final = 24
 """How many kinds of lists are remembered: conversations as they were said and as they were sent."""
 
 
+Ids = tuple[str, ...]
+
+
 class Conversation(Session[Any]):
     """One conversation; for whoever holds its lock."""
 
@@ -47,6 +50,7 @@ class Conversation(Session[Any]):
         self.as_sent: Line | None = None
         """The list that was sent since the last fold."""
         self.views = Beginnings()
+        self._about: tuple[int, Ids, Ids, tuple[str, ...]] = (0, (), (), ())
 
     def fork(self) -> Self:
         """Return an independent copy, which was not given any list yet."""
@@ -122,6 +126,18 @@ class Conversation(Session[Any]):
             written.append(wire)
         return written
 
+    def about(self) -> tuple[Ids, Ids, tuple[str, ...]]:
+        """Return the ids that the last fold dropped, those in its summaries, and warnings."""
+        originals, items = self.cursor.messages, self.sent.current()
+        if self._about[0] != self.sent.folds or not self.sent.folds:
+            inside = {place for item in items for place in item.span}
+            gone = () if len(inside) == len(originals) else originals
+            dropped = tuple(message.id for message in gone if message.index not in inside)
+            shared = (place for item in items if len(item.span) > 1 for place in item.span)
+            summarized = tuple(originals[place].id for place in shared)
+            self._about = self.sent.folds, dropped, summarized, pair_warnings(originals)
+        return self._about[1:]
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Line:
@@ -161,12 +177,10 @@ class Turn:
         held, now = self.conversation, self.conversation.sent
         originals, items, report = held.cursor.messages, now.current(), now.budget
         messages = held.write(now, self.messages, self.line)
-        inside = {place for item in items for place in item.span}
-        shared = [place for item in items if len(item.span) > 1 for place in item.span]
+        dropped, summarized, warnings = held.about()
         singles = [item for item in items if len(item.span) == 1]
         changed = [i.first for i in singles if not i.is_verbatim or i.behind is not None]
         fits = now.tokens <= available
-        warnings = pair_warnings(originals)
         if now.ends_in_summary and now.covered == now.seen:
             warnings = (*warnings, "it ends with a summary: there was no room for the last results")
         if not fits and report is not None:
@@ -180,8 +194,8 @@ class Turn:
             tokens_before=self.tokens,
             tokens_after=now.tokens,
             tokens_available=available,
-            dropped_ids=tuple(m.id for m in originals if m.index not in inside),
-            summarized_ids=tuple(originals[place].id for place in shared),
+            dropped_ids=dropped,
+            summarized_ids=summarized,
             compressed_ids=tuple(originals[place].id for place in changed),
             steps=(REUSED, *steps) if now.folds and now.folds == self.folds else steps,
             first_changed=next((n for n, (a, b) in pairs if a is not b and a != b), same),

@@ -17,7 +17,6 @@ import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from copy import deepcopy
-from dataclasses import dataclass, field
 from difflib import get_close_matches
 from itertools import accumulate, takewhile
 from typing import Any, Final, Literal, NamedTuple, get_args
@@ -67,29 +66,42 @@ _PARAMETERS: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class RetrieveTool:
-    """A tool to offer to a model: put `schema` into the request, answer with `call`."""
+    """A tool to offer to a model: put `schema` into the request, answer with `call`.
 
-    source: Store | Mapping[str, Any] = field(repr=False)
-    messages: Sequence[object] = field(default=(), repr=False)
-    conversation: str | None = None
-    """The name under which the conversation was folded; originals of others are never found."""
-    name: str = "retrieve_original"
-    style: Style = "openai"
-    max_tokens: int = 2_000
-    """The most tokens in one answer; the model may ask for more."""
+    - *source*: a result, its `verbatim`, or a store
+    - *messages*: the folded messages, which a query needs unless *source* is a result or mapping
+    - *conversation*: the name under which they were folded; originals of others are never found
+    - *max_tokens*: the most tokens in one answer; the model may ask for more
+    """
 
-    def __post_init__(self) -> None:
-        kind = type(self.source).__name__
-        if not isinstance(self.source, Mapping | Store):
+    def __init__(
+        self,
+        source: Result | Store | Mapping[str, Any],
+        *,
+        messages: Sequence[object] = (),
+        conversation: str | None = None,
+        name: str = "retrieve_original",
+        style: Style = "openai",
+        max_tokens: int = 2_000,
+    ) -> None:
+        if isinstance(source, Result):
+            messages = messages or source.messages
+            source = source.verbatim
+        if not isinstance(source, Mapping | Store):
+            kind = type(source).__name__
             raise ConfigError(f"source must be a Result, mapping or store, got {kind}")
-        if not isinstance(self.name, str) or not _NAME.fullmatch(self.name):
-            raise ConfigError(f"name must be 1 to 64 letters, digits, _ or -; got {self.name!r}")
-        if self.conversation is not None:
-            check_name("conversation", self.conversation)
-        check_choice("style", self.style, get_args(Style))
-        check_whole("max_tokens", self.max_tokens, least=1)
+        if not isinstance(name, str) or not _NAME.fullmatch(name):
+            raise ConfigError(f"name must be 1 to 64 letters, digits, _ or -; got {name!r}")
+        if conversation is not None:
+            check_name("conversation", conversation)
+        check_choice("style", style, get_args(Style))
+        check_whole("max_tokens", max_tokens, least=1)
+        self.source, self.messages, self.conversation = source, messages, conversation
+        self.name, self.style, self.max_tokens = name, style, max_tokens
+
+    def __repr__(self) -> str:
+        return f"RetrieveTool(conversation={self.conversation!r}, name={self.name!r})"
 
     @property
     def schema(self) -> Any:
@@ -130,31 +142,7 @@ class RetrieveTool:
         return await asyncio.to_thread(self.call, arguments)
 
 
-def retrieve_tool(
-    source: Result | Store | Mapping[str, Any],
-    *,
-    messages: Sequence[object] = (),
-    conversation: str | None = None,
-    name: str = "retrieve_original",
-    style: Style = "openai",
-    max_tokens: int = 2_000,
-) -> RetrieveTool:
-    """Make the tool from a result, from its `verbatim`, or from a store and the folded messages.
-
-    *conversation* is the name under which they were folded, *max_tokens* the most that one answer
-    may have. A query needs the folded messages or a mapping.
-    """
-    if isinstance(source, Result):
-        messages = messages or source.messages
-        source = source.verbatim
-    return RetrieveTool(
-        source=source,
-        messages=messages,
-        conversation=conversation,
-        name=name,
-        style=style,
-        max_tokens=max_tokens,
-    )
+retrieve_tool = RetrieveTool
 
 
 class _Ask(NamedTuple):

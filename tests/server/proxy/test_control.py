@@ -16,6 +16,7 @@ from click.testing import CliRunner
 from refold.cli import cli
 from refold.errors import ConfigError
 from refold.server.proxy.settings import Settings, ToolRules
+from tests.cli.conftest import Refold
 from tests.server.proxy.agents import Agent, serving
 from tests.server.proxy.running import log_of, proxy_for, totals_of
 from tests.server.upstream import ScriptedUpstream
@@ -183,8 +184,9 @@ def test_wrap_takes_the_options_of_serve_and_lists_its_variables(tmp_path: Path)
 
 
 @pytest.mark.parametrize("before", [["serve"], ["wrap"]])
-def test_workers_are_gone(before: list[str]) -> None:
-    ran = CliRunner().invoke(cli, [*before, "--workers", "2", "--", "true"])
-    assert "--workers is gone: refold serve folds in one process" in ran.output
+def test_workers_are_gone(refold: Refold, before: list[str]) -> None:
+    ran = refold(*before, "--workers", "2", "--", "true")
+    assert ran.code == 2
+    assert "--workers is gone: refold serve folds in one process" in ran.err
     with pytest.raises(ConfigError, match="REFOLD_WORKERS is gone"):
         Settings.from_env({"REFOLD_WORKERS": "2"})

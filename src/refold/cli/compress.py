@@ -108,7 +108,7 @@ def compress_command(
         if sidecar and isinstance(target, MemoryStore) and is_folded:  # else it is not made
             entries = target.get([entry.key for entry in target.entries()])
             stack.enter_context(open_store(sidecar)).put(entries)
-        text = folded.document.text()
+        text = folded.document.text
         if as_json:
             originals = _join({**(document.verbatim or {}), **known}, folded)
             text = dump_envelope(folded.document, originals, folded.result.compression.to_dict())
@@ -191,10 +191,10 @@ def uncompress_command(
                 "compress --json"
             )
         unfolded = unfold_file(document, scoped(known or MemoryStore(), conversation))
-    text, result = unfolded.document.text(), unfolded.result
+    text, result = unfolded.text, unfolded.result
     if as_json:
         figures = {name: getattr(result, name) for name in ("messages_expanded", "missing_ids")}
-        text = dump_line({"messages": unfolded.document.messages, **figures})
+        text = dump_line({"messages": result.messages, **figures})
     write_text(text, out, file)
     if result.missing_ids:
         ids = "".join(f"\n  {clean(id_)}" for id_ in result.missing_ids)

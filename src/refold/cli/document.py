@@ -16,10 +16,10 @@ import zlib
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from json import JSONDecodeError
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import click
 
@@ -49,32 +49,25 @@ _QUOTED_CHARS: Final = 40
 _INDEX: Final = re.compile(r"messages\[(\d+)\]")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Item:
-    """One record: its exact text, its value, and the text up to the next record."""
+class Record(NamedTuple):
+    """One message or note of a file: its value, where its text begins and ends, and on which line.
 
-    raw: str
+    The line is 0 for a record that is in no file.
+    """
+
     wire: Any
-    gap: str
+    start: int
+    end: int
     line: int = 0
-    """The line where it begins in the file; 0 for records that never were in a file."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Document:
-    """A whole file: `head`, then every record with its gap, then `tail`."""
+    """The text of a file, and where its records are; all between them stays as it is."""
 
     name: str
-    items: tuple[Item, ...] = ()
-    head: str = "[\n  "
-    tail: str = "\n]\n"
-    gap: str = ",\n  "
-    """The usual text between two records."""
-    style: Style = field(
-        default_factory=lambda: Style(
-            item_separator=",", indent="  ", newline="\n  ", ascii_only=False
-        )
-    )
+    text: str
+    records: Sequence[Record]
     verbatim: Mapping[str, Any] | None = None
     """Originals that came in the same file (what `compress --json` writes)."""
     conversation: str | None = None
@@ -83,15 +76,24 @@ class Document:
     @property
     def messages(self) -> list[Any]:
         """The records, as the library takes them."""
-        return [item.wire for item in self.items]
+        return [record.wire for record in self.records]
 
-    def text(self) -> str:
-        """Return the file's text; for a file just read, exactly what was read."""
-        return f"{self.head}{_join(self.items)}{self.tail}"
+    @property
+    def gap(self) -> str:
+        """The usual text between two records."""
+        if len(self.records) > 1:
+            return self.text[self.records[0].end : self.records[1].start]
+        return ", " if "[" in self.text[: self.records[0].start] else "\n"
 
+    @property
+    def style(self) -> Style:
+        """How most of its records are spelled."""
+        spelled = ((self.text[one.start : one.end], one.wire) for one in self.records)
+        return detect_style(spelled, ascii_only=self.text.removeprefix("\ufeff").isascii())
 
-def _join(items: Sequence[Item]) -> str:
-    return "".join([item.raw + item.gap for item in items])
+    def with_text(self, text: str) -> Document:
+        """Return this document with other records between the same beginning and end."""
+        return replace(self, text=text, records=_cut(text, self.records[0].start))
 
 
 # reading
@@ -155,26 +157,26 @@ def parse_document(text: str, name: str) -> Document:
 
 
 def _parse(text: str, start: int, name: str) -> Document:
-    """Find out what the JSON is that begins at *start*, and cut it."""
+    """Find out what the JSON is that begins at *start*, and where in it the records are."""
     whole, end = _DECODER.raw_decode(text, start)
     is_more = bool(text[end:].strip(_BLANKS))
     if isinstance(whole, dict):
         key = next((k for k in CONVERSATION_KEYS if type(whole.get(k)) is list), None)
         is_record = "role" in whole or "type" in whole or "parts" in whole
         if is_more or (is_record and key is None):
-            return _document(text, name, start, is_lines=True)
+            return Document(name=name, text=text, records=_cut(text, start))
         if key is None:
             keys = ", ".join(sorted(whole)[:8]) or "no keys at all"
             problem = f'the JSON object has no "messages" list (it has {keys})'
             raise FormatError(f"{problem}; {_EXPECTED}", name)
-        document = _document(text, name, _find_list(text, start, key))
-        is_envelope = isinstance(whole.get("verbatim"), Mapping) and "compression" in whole
-        return _open_envelope(document, whole["verbatim"]) if is_envelope else document
+        if isinstance(whole.get("verbatim"), Mapping) and "compression" in whole:
+            return _open_envelope(name, whole[key], dict(whole["verbatim"]))
+        return Document(name=name, text=text, records=_cut(text, _find_list(text, start, key)))
     if is_more:
         raise JSONDecodeError("Extra data", text, _skip(text, end))
     if not isinstance(whole, list):
         raise FormatError(f"this is no conversation; {_EXPECTED}", f"{name}, line 1")
-    return _document(text, name, start + 1)
+    return Document(name=name, text=text, records=_cut(text, start + 1))
 
 
 def _find_list(text: str, start: int, wanted: str) -> int:
@@ -189,34 +191,16 @@ def _find_list(text: str, start: int, wanted: str) -> int:
         place = _skip(text, place)
 
 
-def _document(text: str, name: str, start: int, *, is_lines: bool = False) -> Document:
-    """Cut *text*, whose records begin at *start*."""
-    items, end = _cut(text, start)
-    tail = text[end:]
-    if items and not is_lines:  # what closes a list belongs to none of its records
-        tail, items[-1] = items[-1].gap + tail, replace(items[-1], gap="")
-    ascii_only = text.removeprefix("\ufeff").isascii()
-    return Document(
-        name=name,
-        items=tuple(items),
-        head=text[: _skip(text, start)],
-        tail=tail,
-        gap=items[0].gap if len(items) > 1 else ("\n" if is_lines else ", "),
-        style=detect_style(((item.raw, item.wire) for item in items), ascii_only=ascii_only),
-    )
-
-
-def _cut(text: str, start: int) -> tuple[list[Item], int]:
-    """Return the records from *start* on, of a list or one after the other, and where they end."""
-    items, line, counted = list[Item](), 1, 0
+def _cut(text: str, start: int) -> list[Record]:
+    """Return the records from *start* on, of a list or one after the other."""
+    records, line, counted = list[Record](), 1, 0
     place = _skip(text, start)
     while place < len(text) and text[place] != "]":
         wire, end = _DECODER.raw_decode(text, place)
-        after = _skip(text, end)
         line += text.count("\n", counted, place)
-        items.append(Item(raw=text[place:end], wire=wire, gap=text[end:after], line=line))
-        counted, place = place, after
-    return items, place
+        records.append(Record(wire, place, end, line))
+        counted, place = place, _skip(text, end)
+    return records
 
 
 def _skip(text: str, place: int) -> int:
@@ -240,10 +224,10 @@ def locating_errors(document: Document) -> Iterator[None]:
         yield
     except MessageError as error:
         index = _INDEX.match(error.place)
-        line = document.items[int(index[1])].line if index else 0
+        line = document.records[int(index[1])].line if index else 0
         raise FormatError(str(error), _place(document, line)) from error
     except NestingError as error:
-        line = next((item.line for item in document.items if _is_too_deep(item.wire)), 0)
+        line = next((one.line for one in document.records if _is_too_deep(one.wire)), 0)
         raise FormatError(
             f"nested more than {MAX_DEPTH} levels deep, which no store takes; "
             "use --json without --store: the originals then go into the output",
@@ -271,42 +255,44 @@ def note_spelling(document: Document, count: int) -> dict[str, Any]:
 
     That is its style, or their text if they are not all spelled in it.
     """
-    items = document.items[:count]
-    plain = spell([item.wire for item in items], document.style, document.gap)
-    text = _join(items).removesuffix(items[-1].gap)
-    if _join(plain).removesuffix(document.gap) == text:
-        return {"style": document.style.to_wire(), "gap": document.gap, "count": count}
+    records, style, gap = document.records[:count], document.style, document.gap
+    text = document.text[records[0].start : records[-1].end]
+    if gap.join([style.dump(record.wire) for record in records]) == text:
+        return {"style": style.to_wire(), "gap": gap, "count": count}
     return {"text": text, "count": count}
 
 
-def spell_as_noted(wires: Sequence[Any], note: object, document: Document) -> list[Item]:
-    """Spell records as `note_spelling` has noted; else in the usual way of *document*."""
+def spell_as_noted(wires: Sequence[Any], note: object) -> str | None:
+    """Spell records as `note_spelling` has noted; `None` if that was of other records."""
     match note:
-        case {"text": str() as text, "count": int() as count} if count == len(wires):
-            items, _ = _cut(text, 0)
-            if digest([item.wire for item in items]) == digest(list(wires)):
-                return items
-        case {"style": style, "gap": str() as gap}:
-            return spell(wires, Style.from_wire(style), gap)
-    return spell(wires, document.style, document.gap)
-
-
-def spell(wires: Sequence[Any], style: Style, gap: str) -> list[Item]:
-    """Spell records in a *style*, with the same *gap* after each."""
-    return [Item(raw=style.dump(wire), wire=wire, gap=gap) for wire in wires]
+        case {"text": str() as text, "count": count} if count == len(wires):
+            is_same = digest([record.wire for record in _cut(text, 0)]) == digest(list(wires))
+            return text if is_same else None
+        case {"style": style, "gap": str() as gap, "count": count} if count == len(wires):
+            return gap.join(map(Style.from_wire(style).dump, wires))
+    return None
 
 
 _FILE_KEY: Final = "refold:file"
 """The key under `verbatim` for the text around the messages of the file, and their spelling."""
-_AROUND: Final = ("head", "tail", "gap")
+_PLAIN: Final[dict[str, Any]] = {
+    "head": "[\n  ",
+    "gap": ",\n  ",
+    "last": "",
+    "tail": "\n]\n",
+    "style": {"item_separator": ",", "indent": "  ", "newline": "\n  ", "ascii_only": False},
+}
+"""How messages are spelled that were in no file."""
 
 
 def dump_envelope(document: Document, verbatim: Mapping[str, Any], figures: Any) -> str:
     """Serialize a folded file, its originals and the figures as one line of JSON."""
-    noted = note_spelling(document, len(document.items)) if document.items else {}
-    last = document.items[-1].gap if document.items else ""
-    around = {name: getattr(document, name) for name in _AROUND}
-    file = {**noted, **around, "style": document.style.to_wire(), "last": last}
+    file: dict[str, Any] = {**_PLAIN, "head": document.text, "tail": ""}
+    if document.records:
+        start, end = document.records[0].start, document.records[-1].end
+        file |= {"style": document.style.to_wire(), "gap": document.gap}
+        file |= {"head": document.text[:start], "tail": document.text[end:]}
+        file |= note_spelling(document, len(document.records))
     messages, originals = document.messages, {**verbatim, _FILE_KEY: file}
     return dump_line({"messages": messages, "verbatim": originals, "compression": figures})
 
@@ -316,19 +302,19 @@ def dump_line(value: object) -> str:
     return Style(ascii_only=False).dump(value) + "\n"
 
 
-def _open_envelope(document: Document, verbatim: Mapping[str, Any]) -> Document:
+def _open_envelope(name: str, messages: Sequence[Any], originals: dict[str, Any]) -> Document:
     """Return the folded file inside an envelope, with its originals."""
-    originals = dict(verbatim)
-    file = originals.pop(_FILE_KEY, None)
-    shell, last = Document(name=document.name, verbatim=originals), ""
-    match file:
-        case {"head": str(), "tail": str(), "gap": str(), "last": str() as last, "style": style}:
-            around = {name: file[name] for name in _AROUND}
-            shell = replace(shell, style=Style.from_wire(style), **around)
-    items = spell_as_noted(document.messages, file, shell)
-    if items:
-        items[-1] = replace(items[-1], gap=last)
-    return replace(shell, items=tuple(items))
+    match originals.pop(_FILE_KEY, None):
+        case {"head": str(), "gap": str(), "last": str(), "tail": str(), "style": _} as file:
+            pass
+        case _:
+            file = _PLAIN
+    body = spell_as_noted(messages, file)
+    if body is None:
+        body = file["gap"].join(map(Style.from_wire(file["style"]).dump, messages))
+    text = f"{file['head']}{body}{file['last']}{file['tail']}"
+    records = [one._replace(line=0) for one in _cut(text, len(file["head"]))]
+    return Document(name=name, text=text, records=records, verbatim=originals)
 
 
 # writing

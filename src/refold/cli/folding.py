@@ -10,18 +10,15 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
-from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
 from refold.cli.document import (
     STDIO,
     Document,
-    Item,
     locating_errors,
     note_spelling,
     read_document,
-    spell,
     spell_as_noted,
 )
 from refold.cli.options import make_options
@@ -71,7 +68,7 @@ class FoldedFile:
     def rows(self) -> Iterator[Row]:
         """Yield one row per text, in the order of the conversation."""
         for row in make_rows(*self.loaded(), self.result.places, self.result.entries.get()):
-            yield replace(row, line=self.source.items[row.index].line)
+            yield replace(row, line=self.source.records[row.index].line)
 
 
 def fold_file(
@@ -95,15 +92,14 @@ def fold_file(
             looks = 2 * len({part.text for message in job.messages for part in message.parts})
             progress.share = lambda: min(1.0, job.text_cache.reader.looks / max(1, looks))
         result = engine.finish(job, run(engine.flow(job), engine.asker, job.tally))
-    items, last = list[Item](), -1
-    for place, wire in align(document.messages, result):
-        first, end = document.items[place.start], document.items[place.stop - 1]
-        if wire is first.wire:
-            items.append(replace(first, gap=end.gap))
-        else:
-            last = len(items)
-            items.append(Item(raw=document.style.dump(wire), wire=wire, gap=end.gap))
-    folded = replace(document, items=tuple(items))
+    pieces, end, last, style = list[str](), 0, -1, document.style
+    for number, (place, wire) in enumerate(align(document.messages, result)):
+        first, final = document.records[place.start], document.records[place.stop - 1]
+        if wire is not first.wire:
+            pieces += (document.text[end : first.start], style.dump(wire))
+            end, last = final.end, number
+    pieces.append(document.text[end:])
+    folded = document.with_text("".join(pieces)) if last >= 0 else document
     is_turn = [message.is_turn for message in job.messages]
     return FoldedFile(
         source=document,
@@ -128,7 +124,7 @@ def _keep_spelling(
     before = unfold_file(document, kept)
     count = sum(place < stop for place in before.result.places)
     key = _keys(folded)[last]
-    entry = {key: note_spelling(before.document, count)}
+    entry = {key: note_spelling(document.with_text(before.text), count)}
     if kept.get([key]) not in ({}, entry):
         raise StoreError(
             "the store already holds this conversation in another spelling (spaces or "
@@ -141,8 +137,8 @@ def _keep_spelling(
 def _keys(document: Document) -> list[str]:
     """Return a key for each record that follows from all records up to it."""
     so_far, keys = hashlib.blake2b(digest_size=20), list[str]()
-    for item in document.items:
-        data = item.raw.encode()
+    for record in document.records:
+        data = document.text[record.start : record.end].encode()
         so_far.update(len(data).to_bytes(8) + data)
         keys.append(LINES_PREFIX + so_far.hexdigest())
     return keys
@@ -150,9 +146,9 @@ def _keys(document: Document) -> list[str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnfoldedFile:
-    """A file that was unfolded, the library's result, and all that was read of the store."""
+    """The text of an unfolded file, the library's result, and what was read of the store."""
 
-    document: Document
+    text: str
     result: UncompressResult
     originals: Mapping[str, Any]
 
@@ -172,28 +168,28 @@ def unfold_file(document: Document, store: Store) -> UnfoldedFile:
     with locating_errors(document):
         messages = check_list(document.messages)
     result = restore(messages, Source(get), conversation=document.conversation)
-    sources: list[list[Any]] = [[] for _ in document.items]
+    sources: list[list[Any]] = [[] for _ in messages]
     for wire, place in zip(result.messages, result.places, strict=True):
         sources[place].append(wire)
-    is_same = [wires == [one.wire] for wires, one in zip(sources, document.items, strict=True)]
-    keys = [] if all(is_same) else _keys(document)
-    wanted = [key for key, same in zip(keys, is_same, strict=False) if not same]
-    notes = get(wanted) if wanted else {}
-    last = max((n for n, key in enumerate(keys) if key in notes), default=-1)
-    known = [wire for wires in sources[: last + 1] for wire in wires]
-    spelled = iter(spell_as_noted(known, notes[keys[last]], document) if last >= 0 else ())
-    items: list[Item] = []
-    for place, (wires, item) in enumerate(zip(sources, document.items, strict=True)):
-        restored = list(islice(spelled, len(wires)))
-        if is_same[place]:
-            restored = [item]
-        elif place > last:
-            restored = spell(wires, document.style, document.gap)
-        items += restored
-        if wires:
-            items[-1] = replace(items[-1], gap=item.gap)
-    unfolded = replace(document, items=tuple(items))
-    return UnfoldedFile(document=unfolded, result=result, originals=originals)
+    changed = [n for n, wires in enumerate(sources) if wires != [messages[n]]]
+    pieces, end, last = list[str](), 0, -1
+    if changed:
+        keys = _keys(document)
+        notes = get([keys[n] for n in changed])
+        noted = max((n for n in changed if keys[n] in notes), default=-1)
+        known = [wire for wires in sources[: noted + 1] for wire in wires]
+        text = spell_as_noted(known, notes[keys[noted]]) if noted >= 0 else None
+        if text is not None:
+            pieces += (document.text[: document.records[0].start], text)
+            end, last = document.records[noted].end, noted
+        style, gap = document.style, document.gap
+    for n in changed:
+        if n > last:
+            record = document.records[n]
+            pieces += (document.text[end : record.start], gap.join(map(style.dump, sources[n])))
+            end = record.end
+    pieces.append(document.text[end:])
+    return UnfoldedFile(text="".join(pieces), result=result, originals=originals)
 
 
 # where originals are

@@ -21,19 +21,25 @@ from refold.conversation.models import DEFAULT_REGISTRY, list_prices
 from refold.errors import RefoldError
 from refold.messages.formats import load, recognize
 from refold.options import Options
-from refold.report.turns import make_counter, models_in
+from refold.report.turns import models_in
 from refold.result import percent_saved
 from refold.server.agents import find_file, find_places
 
 _LATEST: Final = 12
 """As many sessions as fit on a terminal of 24 lines with the rest of the table."""
-_WIDE: Final = 96
-"""On a narrower terminal the model, the messages and the bar are left out."""
-_MEDIUM: Final = 74
-"""On a still narrower one, the tokens after a fold too: the share saved stands for them."""
-_GROWTH: Final = 1.05
-"""How much a session grows before it is folded again; until then, new messages count in full. A
-fold reads the whole session, so this keeps the total work proportional to its length."""
+_WIDE, _MEDIUM = 96, 74
+"""How wide a terminal is that has room for all columns, and for all but the two to be missed least.
+On a still narrower one, the share saved stands for the tokens after a fold."""
+_COLUMNS: Final = {
+    "session": 0,
+    "model": _WIDE,
+    "messages": _WIDE,
+    "tokens": 0,
+    "window": 0,
+    "folded": _MEDIUM,
+    "saved": 0,
+    "one request": 0,
+}
 
 
 @command(
@@ -64,12 +70,11 @@ def watch_command(
     Codex ($CODEX_HOME or ~/.codex). Nothing is changed. Costs are list prices for
     sending the conversation once, without prompt caching.
     """
-    watch = Watch(default_folders(os.environ), make_options(**tuning), limit=latest)
-    if folder is not None:
-        watch.folders = [Path(folder)]
-    missing = [str(one) for one in watch.folders if not one.exists()]
-    if len(missing) == len(watch.folders):
+    folders = [Path(folder)] if folder else default_folders(os.environ)
+    missing = [str(one) for one in folders if not one.exists()]
+    if len(missing) == len(folders):
         raise click.UsageError(f"there is no {' and no '.join(missing)}; name a DIR with sessions")
+    watch = Watch(folders, make_options(**tuning), limit=latest)
     with working("reading sessions"):
         grown = watch.poll()
     with suppress(KeyboardInterrupt):
@@ -78,8 +83,10 @@ def watch_command(
                 click.clear()
                 show(draw_table(watch, width()))
             else:
-                show(_describe(session) for session in grown)
-                sys.stdout.flush()
+                for one in grown:
+                    saved = percent_saved(one.tokens, one.tokens_folded)
+                    folded = f"{one.tokens_folded:,} folded ({saved})"
+                    print(f"{name_of(one.path)}: {one.tokens:,} tokens, {folded}", flush=True)
             time.sleep(interval)
             grown = watch.poll()
     show(draw_table(watch, width()))
@@ -94,32 +101,25 @@ def default_folders(environment: Mapping[str, str]) -> list[Path]:
 
 @dataclass(slots=True)
 class Session:
-    """A session file and its current figures."""
+    """A session file, and the figures of what the model still reads: since the last compaction."""
 
     path: Path
+    compressor: Compressor
+    """One for each: it knows most of the session from before, and only has to read what is new."""
     size: int = -1
     model: str = ""
     messages: int = 0
-    """Messages since the last compaction, which the model still reads; so are all figures."""
     tokens: int = 0
-    saved: int = 0
-    """Tokens that the last fold saved."""
-    folded_at: int = 0
+    tokens_folded: int = 0
     prompt_tokens: int = 0
     """The provider's last count, which includes the system prompt and the tools."""
     window_tokens: int = 0
 
     @property
-    def tokens_folded(self) -> int:
-        """Tokens that would be left after a fold."""
-        return self.tokens - self.saved
-
-    @property
     def fill(self) -> float | None:
         """The share of the window that is full, if it is known."""
-        if not self.window_tokens:
-            return None
-        return max(self.tokens, self.prompt_tokens) / self.window_tokens
+        most = max(self.tokens, self.prompt_tokens)
+        return most / self.window_tokens if self.window_tokens else None
 
     @property
     def costs_usd(self) -> tuple[float, float] | None:
@@ -134,8 +134,7 @@ class Watch:
     """The session files in some folders, latest first."""
 
     def __init__(self, folders: Sequence[Path], options: Options, *, limit: int) -> None:
-        self.folders, self._options, self._limit = folders, options, limit
-        self._count = make_counter(options.model)
+        self._folders, self._options, self._limit = folders, options, limit
         self._sessions: dict[Path, Session] = {}
         self.hidden = 0
         """How many older files are ignored."""
@@ -149,93 +148,68 @@ class Watch:
         """Read the latest files, and return the sessions that have grown."""
         files = sorted(self._find(), key=lambda pair: pair[0], reverse=True)
         self.hidden = max(0, len(files) - self._limit)
-        latest = [path for _, path in files[: self._limit]]
-        self._sessions = {path: self._sessions.get(path) or Session(path) for path in latest}
-        grown = []
-        for path, session in list(self._sessions.items()):
-            try:
-                is_grown = self._read(session)
-            except (OSError, RefoldError):  # deleted meanwhile, or not a session file
-                del self._sessions[path]
-                continue
-            if is_grown and session.messages:
-                grown.append(session)
+        known, self._sessions, grown = self._sessions, {}, []
+        for _, path in files[: self._limit]:
+            session = known.get(path) or Session(path, Compressor(self._options))
+            with suppress(OSError, RefoldError):  # deleted meanwhile, or not a session file
+                if _read(session) and session.messages:
+                    grown.append(session)
+                self._sessions[path] = session
         return grown
 
     def _find(self) -> Iterator[tuple[float, Path]]:
-        for folder in self.folders:
+        for folder in self._folders:
             for path in [folder] if folder.is_file() else folder.rglob("*.jsonl"):
                 with suppress(OSError):  # deleted meanwhile
                     yield path.stat().st_mtime, path
 
-    def _read(self, session: Session) -> bool:
-        """Read a session that has grown, and fold it if it has grown enough."""
-        size = session.path.stat().st_size
-        if size == session.size:
-            return False
-        data = session.path.read_bytes()
-        whole = data[: data.rfind(b"\n") + 1]
-        is_fresh = session.size > size or session.size < 0
-        records = [record for record in map(_parse, whole.split(b"\n")) if record is not None]
-        session.size = size
-        name = recognize(records).name
-        if name not in ("claude-code", "codex"):
-            return False
-        start = max((n for n, record in enumerate(records) if _is_compaction(record)), default=0)
-        messages = load(records[start:], format_name=name)
-        tokens = sum(map(self._count.message, messages))
-        if is_fresh or tokens < session.tokens:
-            session.saved = session.folded_at = 0  # another file, or it was compacted
-        session.messages = sum(message.is_turn for message in messages)
-        session.tokens = tokens
-        if tokens > session.folded_at * _GROWTH:
-            result = Compressor(self._options, format=name).compress(records[start:])
-            session.saved, session.folded_at = result.tokens_saved, tokens
-        session.model = next(iter(models_in(records)), "")
-        known = DEFAULT_REGISTRY.find(session.model) if session.model else None
-        stated = next(filter(None, map(_stated_window, reversed(records))), 0)
-        session.window_tokens = stated or (known.context_tokens if known is not None else 0)
-        prompts = map(_reported_prompt, reversed(records[start:]))
-        session.prompt_tokens = next(filter(None, prompts), 0)
-        return True
+
+def _read(session: Session) -> bool:
+    """Read and fold a session if its file has changed; return whether it has."""
+    size = session.path.stat().st_size
+    if size == session.size:
+        return False
+    session.size, data = size, session.path.read_bytes()
+    records = list(_parse(data[: data.rfind(b"\n") + 1]))
+    if recognize(records).name not in ("claude-code", "codex"):
+        return False
+    compactions = (
+        n
+        for n, record in enumerate(records)
+        if record.get("isCompactSummary") is True or record.get("type") == "compacted"
+    )
+    read = records[max(compactions, default=0) :]
+    result = session.compressor.compress(read)
+    session.messages = sum(message.is_turn for message in load(read))
+    session.tokens, session.tokens_folded = result.tokens_before, result.tokens_after
+    session.model = next(iter(models_in(records)), "")
+    reported = [_reported(record) for record in reversed(records)]
+    session.prompt_tokens = next((prompt for prompt, _ in reported[: len(read)] if prompt), 0)
+    known = DEFAULT_REGISTRY.find(session.model) if session.model else None
+    stated = next((window for _, window in reported if window), 0)
+    session.window_tokens = stated or (known.context_tokens if known else 0)
+    return True
 
 
-def _parse(line: bytes) -> Mapping[str, Any] | None:
-    """Return the record of a line; invalid lines are skipped, as the tools themselves do."""
-    try:
-        record = json.loads(line)
-    except (ValueError, RecursionError):
-        return None
-    return record if isinstance(record, dict) else None
+def _parse(data: bytes) -> Iterator[dict[str, Any]]:
+    """Yield the records of all lines; invalid lines are skipped, as the tools themselves do."""
+    for line in data.split(b"\n"):
+        with suppress(ValueError, RecursionError):
+            record = json.loads(line)
+            if isinstance(record, dict):
+                yield record
 
 
-def _is_compaction(record: Mapping[str, Any]) -> bool:
-    """Return whether the model no longer reads what comes before *record*."""
-    return record.get("isCompactSummary") is True or record.get("type") == "compacted"
-
-
-def _reported_prompt(record: Mapping[str, Any]) -> int:
-    """Return the provider's token count of a request; 0 if the record has none."""
+def _reported(record: Mapping[str, Any]) -> tuple[int, int]:
+    """Return the tokens of a request and of the window, as the provider says; 0 if it does not."""
     match record:
         case {"message": {"usage": {**usage}}}:  # Claude Code
             names = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
-            return sum(value for name in names if isinstance(value := usage.get(name), int))
-        case {"payload": {"info": {"last_token_usage": {"input_tokens": int(tokens)}}}}:  # Codex
-            return tokens
-    return 0
-
-
-def _stated_window(record: Mapping[str, Any]) -> int:
-    match record:
-        case {"payload": {"info": {"model_context_window": int(tokens)}}}:
-            return tokens
-    return 0
-
-
-def _describe(session: Session) -> str:
-    saved = percent_saved(session.tokens, session.tokens_folded)
-    folded = f"{session.tokens_folded:,} folded ({saved})"
-    return f"{name_of(session.path)}: {session.tokens:,} tokens, {folded}"
+            return sum(value for name in names if isinstance(value := usage.get(name), int)), 0
+        case {"payload": {"info": {"last_token_usage": {"input_tokens": int(prompt)}, **info}}}:
+            window = info.get("model_context_window")  # Codex
+            return prompt, window if isinstance(window, int) else 0
+    return 0, 0
 
 
 def name_of(path: Path) -> str:
@@ -246,20 +220,21 @@ def name_of(path: Path) -> str:
 
 def draw_table(watch: Watch, wide: int) -> Iterator[str]:
     """Yield one row per session, and the totals below; with little room, names are cut first."""
-    sessions, is_wide, is_medium = watch.sessions, wide >= _WIDE, wide >= _MEDIUM
-    chars = 24 if is_medium else 14
-    heads = ["session", "model", "messages", "tokens", "window", "folded", "saved", "one request"]
-    rows = [heads, *(_row(session, chars, is_wide=is_wide) for session in sessions)]
+    sessions, rows = watch.sessions, [list(_COLUMNS)]
+    for one in sessions:
+        full = "?" if one.fill is None else f"{one.fill:.0%}"
+        if wide >= _WIDE and one.fill is not None:
+            full = f"{bar(one.fill, 8)} {full:>4}"
+        name = excerpt(name_of(one.path), 24 if wide >= _MEDIUM else 14)
+        cells = (name, excerpt(one.model or "?", 20), full, _spell_costs([one.costs_usd]) or "?")
+        rows.append(_row([one], *cells))
     if len(sessions) > 1:
-        costs = [session.costs_usd for session in sessions if session.costs_usd is not None]
-        both = (sum(before for before, _ in costs), sum(after for _, after in costs))
-        tokens, after = (sum(s.tokens for s in sessions), sum(s.tokens_folded for s in sessions))
-        sums = [f"{sum(s.messages for s in sessions):,}", f"{tokens:,}", "", f"{after:,}"]
-        cost = _spell_costs(both) if costs else ""
-        rows.append(["all", "", *sums, percent_saved(tokens, after), cost])
-    hidden = {*(() if is_wide else (1, 2)), *(() if is_medium else (5,))}
-    cells = [[cell for n, cell in enumerate(row) if n not in hidden] for row in rows]
-    head, *body = table(cells, left=2 if is_wide else 1)
+        rows.append(_row(sessions, "all", "", "", _spell_costs([s.costs_usd for s in sessions])))
+    shown = [
+        [cell for cell, least in zip(row, _COLUMNS.values(), strict=True) if wide >= least]
+        for row in rows
+    ]
+    head, *body = table(shown, left=2 if wide >= _WIDE else 1)
     yield from (head, "─" * max(map(len, (head, *body))), *body)
     if watch.hidden:
         yield f"  and {watch.hidden:,} older ones"
@@ -267,21 +242,14 @@ def draw_table(watch: Watch, wide: int) -> Iterator[str]:
         yield "  no sessions yet"
 
 
-def _row(session: Session, name_chars: int, *, is_wide: bool) -> list[str]:
-    fill = session.fill
-    full = "?" if fill is None else f"{fill:.0%}"
-    return [
-        excerpt(name_of(session.path), name_chars),
-        excerpt(session.model or "?", 20),
-        f"{session.messages:,}",
-        f"{session.tokens:,}",
-        f"{bar(fill, 8)} {full:>4}" if is_wide and fill is not None else full,
-        f"{session.tokens_folded:,}",
-        percent_saved(session.tokens, session.tokens_folded),
-        "?" if session.costs_usd is None else _spell_costs(session.costs_usd),
-    ]
+def _row(sessions: Sequence[Session], name: str, model: str, full: str, costs: str) -> list[str]:
+    messages, tokens = sum(one.messages for one in sessions), sum(one.tokens for one in sessions)
+    folded = sum(one.tokens_folded for one in sessions)
+    saved = percent_saved(tokens, folded)
+    return [name, model, f"{messages:,}", f"{tokens:,}", full, f"{folded:,}", saved, costs]
 
 
-def _spell_costs(costs: tuple[float, float]) -> str:
-    """Format prices with as many digits as are significant, as the report does."""
-    return " → ".join(f"${usd:.{2 if usd >= 1 else 3 if usd >= 0.01 else 4}f}" for usd in costs)
+def _spell_costs(costs: Sequence[tuple[float, float] | None]) -> str:
+    """Add up what is known, with as many digits as are significant, as in the report."""
+    sums = [sum(prices) for prices in zip(*filter(None, costs), strict=True)]
+    return " → ".join(f"${usd:.{2 if usd >= 1 else 3 if usd >= 0.01 else 4}f}" for usd in sums)

@@ -208,7 +208,7 @@ def test_a_handle_that_is_none(refold: Refold, file: Path) -> None:
     [
         (["shwo", "x"], "Did you mean 'show'?"),
         (["explian"], "Did you mean 'explain'?"),
-        (["Compress"], "Did you mean 'compress'?"),
+        (["Compress"], "'compress'"),
         (["zzz"], "No such command 'zzz'."),
         (["show", "x", "--bugdet", "3"], "'--budget'"),
         (["stats", "x", "--set", "recency_windw=3"], "recency_window"),

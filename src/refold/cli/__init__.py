@@ -8,7 +8,7 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import Final, TextIO
+from typing import Any, Final, TextIO
 
 import click
 
@@ -80,45 +80,29 @@ def load_command(name: str) -> click.Command:
     return command
 
 
-class _Commands(click.Group):
-    """Imports the module of a command only when that command is needed."""
+class _Unloaded(click.Command):
+    """Stands for a command in the help; its module is imported when it is run or completed."""
 
+    def make_context(self, *args: Any, **settings: Any) -> click.Context:
+        """Begin to run the command itself."""
+        return load_command(str(self.name)).make_context(*args, **settings)
+
+
+class _Commands(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Name the commands in the order of the table."""
         del ctx
         return list(COMMANDS)
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Return a command, loading its module."""
-        del ctx
-        return load_command(cmd_name) if cmd_name in COMMANDS else None
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """List the commands by the lines of the table."""
-        del ctx
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command; for an unknown name, suggest the nearest one."""
-        name = args[0]
-        if name not in COMMANDS and not name.startswith("-"):
-            from difflib import get_close_matches
-
-            near = get_close_matches(name.lower(), COMMANDS, n=1)
-            hint = f" Did you mean {near[0]!r}?" if near else ""
-            ctx.fail(f"No such command {name!r}.{hint}")
-        return super().resolve_command(ctx, args)
-
-
-@click.command(
-    cls=_Commands, epilog=_EPILOG, context_settings={"help_option_names": ["-h", "--help"]}
+cli = _Commands(
+    "refold",
+    [_Unloaded(name, short_help=line) for name, (_, line) in COMMANDS.items()],
+    help="Fold long LLM conversations small, and unfold them again byte for byte.",
+    epilog=_EPILOG,
+    context_settings={"help_option_names": ["-h", "--help"]},
 )
-@click.version_option(refold.__version__, prog_name="refold", message="%(prog)s %(version)s")
-def cli() -> None:
-    """Fold long LLM conversations small, and unfold them again byte for byte."""
+click.version_option(refold.__version__, message="%(prog)s %(version)s")(cli)
 
 
 def main(args: Sequence[str] | None = None) -> int:

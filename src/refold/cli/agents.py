@@ -14,9 +14,9 @@ from typing import Final
 
 import click
 
+from refold.checks import need
 from refold.cli.options import command, help_of
 from refold.cli.terminal import clean, table
-from refold.errors import ConfigError
 from refold.private_files import data_file
 from refold.server.agents import PARTS, fill, find_places, known_agents
 
@@ -36,15 +36,7 @@ _SIGNS: Final = {"works": "ok", "broken": "!!", "absent": "--"}
     is_list=("--list", "Show the agents that refold knows."),
 )
 def install_command(
-    *,
-    agent: str | None,
-    hook: bool,
-    mcp: bool,
-    proxy: bool,
-    service: bool,
-    port: int,
-    project: bool,
-    is_list: bool,
+    *, agent: str | None, service: bool, port: int, project: bool, is_list: bool, **parts: bool
 ) -> None:
     """Set up a coding agent to use refold; can be undone.
 
@@ -73,7 +65,7 @@ def install_command(
         return
     places = find_places(sys.platform, os.environ, Path.cwd() if project else None)
     if service:
-        _need("aiohttp", "--service needs aiohttp: pip install 'refold[serve]'")
+        need("aiohttp", "serve", what="--service")
         written = install_service(places, port=port)
         click.echo(f"{written.what} {written.path}")
         click.echo(f"start it: {start_command(written.path)}")
@@ -82,9 +74,9 @@ def install_command(
     if agent is None:
         raise click.UsageError("name an AGENT; refold install --list shows them")
     row = known_agents()[agent]
-    chosen = [part for part, is_on in zip(PARTS, (hook, mcp, proxy), strict=True) if is_on]
+    chosen = [part for part in PARTS if parts[part]]
     if "mcp" in chosen:
-        _need("mcp", "--mcp needs the official SDK: pip install 'refold[mcp]'")
+        need("mcp", "mcp", what="--mcp")
     if not chosen and "hook" in row.parts:
         chosen = ["hook", "mcp"] if importlib.util.find_spec("mcp") else ["hook"]
     elif not chosen and row.parts:
@@ -93,15 +85,10 @@ def install_command(
     elif not chosen:
         click.echo(f"{row.title}: {fill(row.by_hand, f'http://127.0.0.1:{port}')}")
         return
-    done, parts = install(row, chosen, places, port=port)
+    done, has = install(row, chosen, places, port=port)
     for one in done:
         click.echo(f"{one.what} {one.path}")
-    click.echo(f"{row.name} now has: {', '.join(parts)}; refold uninstall takes it back")
-
-
-def _need(module: str, problem: str) -> None:
-    if importlib.util.find_spec(module) is None:
-        raise ConfigError(problem)
+    click.echo(f"{row.name} now has: {', '.join(has)}; refold uninstall takes it back")
 
 
 @command(agent=_AGENT, service=("--service", "Only the service."))

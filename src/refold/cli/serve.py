@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import click
 
+from refold.checks import need
 from refold.cli.options import command
 from refold.errors import ConfigError
 from refold.stores.opening import open_store
@@ -82,14 +83,9 @@ def serve_command(**proxy: Any) -> None:
         settings = read()
     except ConfigError as error:
         raise click.UsageError(str(error)) from error
-    try:
-        from refold.server.proxy.proxy import serve
-    except ImportError as error:
-        if (error.name or "").partition(".")[0] not in ("aiohttp", "multidict", "yarl"):
-            raise
-        raise ConfigError(
-            "refold serve needs aiohttp, which is not installed: pip install 'refold[serve]'"
-        ) from error
+    need("aiohttp", "serve", what="refold serve")
+    from refold.server.proxy.proxy import serve
+
     if settings.store:  # fail now: later, every request would go through unfolded
         open_store(settings.store).close()
     handler = logging.StreamHandler()

@@ -25,10 +25,10 @@ from refold.conversation.models import Price, list_prices
 from refold.messages.wire import spell
 from refold.scan.tokens.estimate import estimate_tokens
 from refold.server.proxy.apis.base import Usage
+from refold.server.proxy.figures import cost_of
 from refold.server.proxy.folding import Folder
 from refold.server.proxy.request import Job
 from refold.server.proxy.settings import Settings
-from refold.server.proxy.stats import cost_of
 from table import draw
 
 _TOOLS: Final = [{"type": "function", "function": {"name": "run", "parameters": {}}}]

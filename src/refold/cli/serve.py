@@ -123,7 +123,7 @@ def wrap_command(*, program: tuple[str, ...], **proxy: Any) -> int:
     REFOLD_SHOW_CONTENT. The exit code is that of the program.
     """
     from refold.server.agents import refold_command
-    from refold.server.proxy.stats import summarize
+    from refold.server.proxy.summary import summarize
     from refold.server.wrap import run_wrapped
 
     settings = {f"REFOLD_{name.upper()}": str(one) for name, one in _chosen(proxy).items()}

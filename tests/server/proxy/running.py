@@ -9,9 +9,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from refold.server.proxy.figures import Totals
 from refold.server.proxy.proxy import Proxy
 from refold.server.proxy.settings import Settings
-from refold.server.proxy.stats import Totals
 from tests.server.upstream import LoopThread, ScriptedUpstream
 
 PATIENT_MS = 600_000

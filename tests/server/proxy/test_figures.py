@@ -11,11 +11,13 @@ import pytest
 
 from refold.conversation.models import Price, list_prices
 from refold.server.proxy.apis.base import Usage
+from refold.server.proxy.figures import cost_of, figures_of
 from refold.server.proxy.request import Folded
-from refold.server.proxy.stats import cost_of, figures_of, summarize
+from refold.server.proxy.summary import summarize
 from tests.server.proxy.agents import Agent
 from tests.server.proxy.running import proxy_for, totals_of
-from tests.server.upstream import Fail, ScriptedUpstream
+from tests.server.proxy.test_retrieval import BUDGET, LINES, ask_for_original
+from tests.server.upstream import Fail, Say, ScriptedUpstream
 
 PRICE = Price(model="m", usd_per_million=10.0, output=50.0, cache_read=1.0, cache_written=12.5)
 
@@ -105,7 +107,7 @@ def test_a_fetched_original_costs_what_its_request_does() -> None:
 def test_a_cold_cache_is_counted_and_what_one_of_an_hour_would_have_cost() -> None:
     def cold(idle_seconds: float) -> float:
         figures = figures_of(
-            Folded(tokens_before=10_000, tokens_after=10_000),
+            Folded(tokens_before=10_000, tokens_after=10_000, tokens_known=9_000),
             1,
             [Usage(cache_written=10_000)],
             PRICE,
@@ -120,15 +122,68 @@ def test_a_cold_cache_is_counted_and_what_one_of_an_hour_would_have_cost() -> No
     assert cold(7_200) == pytest.approx((now - 10_000 * 20.0) / 1e6), "that had run out as well"
 
 
+@pytest.mark.parametrize(
+    ("folded", "last_prompt", "is_read_back", "cold"),
+    [
+        (Folded(tokens_known=900), 1_000, True, 1),
+        (Folded(tokens_known=900), 1_000, False, 0),  # it may have no cache at all
+        (Folded(), 1_000, True, 0),  # a subagent's first request
+        (Folded(tokens_known=900, is_refolded=True, why="paid"), 1_000, True, 0),
+        (Folded(tokens_known=900, is_refolded=True, why="cold"), 1_000, True, 1),
+    ],
+)
+def test_a_cache_that_writes_by_itself_is_cold_if_it_was_warm_before(
+    folded: Folded, last_prompt: int, is_read_back: bool, cold: int
+) -> None:
+    figures = figures_of(
+        folded,
+        1,
+        [Usage(uncached=1_200)],
+        PRICE,
+        last_prompt=last_prompt,
+        is_read_back=is_read_back,
+    )
+    assert figures.cold == cold
+
+
+def test_requests_that_fetch_originals_and_those_that_count_tokens(
+    upstream: ScriptedUpstream, tmp_path: Path
+) -> None:
+    """All that a model reads is counted, to the byte; what no model reads is not."""
+    with proxy_for(upstream, tmp_path, token_budget=BUDGET) as proxy:
+        agent = Agent(proxy.url)
+        agent.lines = LINES
+        came = len(agent.raw)
+        agent.turn()
+        agent.lines = 40
+        upstream.script.extend([ask_for_original(), Say("It is the log.")])
+        came += len(agent.raw)
+        agent.turn()
+        last = proxy.stats.to_dict()["sessions"][0]["last"]
+        answer = httpx2.post(
+            f"{agent.url}/v1/messages/count_tokens", json=agent.body, headers=agent.headers
+        )
+        assert answer.json()["input_tokens"] > 0
+        totals = totals_of(proxy)
+        (session,) = proxy.stats.to_dict()["sessions"]
+    sent = [len(request.raw) for request in upstream.requests if "count" not in request.path]
+    assert len(sent) == 3
+    assert (totals.requests, totals.answered, totals.fetched > 0) == (2, 2, True)
+    assert (totals.bytes_before, totals.bytes_after) == (came, sum(sent))
+    assert session["last"] == last
+    assert proxy.stats.passed == 1
+
+
 def test_a_subscription_pays_no_price_by_tokens(upstream: ScriptedUpstream, tmp_path: Path) -> None:
     with proxy_for(upstream, tmp_path) as proxy:
         agent = Agent(proxy.url)
         agent.headers = {"authorization": "Bearer sk-ant-oat01-x"}
         agent.ask()
         totals_of(proxy)
-        said = summarize(proxy.stats.to_dict())[0]
-    assert "tokens of input" in said
-    assert "$" not in said
+        said = summarize(proxy.stats.to_dict())
+    assert len(said) == 4
+    assert "tokens of input" in said[0]
+    assert "$" not in "".join(said)
 
 
 def test_the_last_request_of_a_session_is_explained(

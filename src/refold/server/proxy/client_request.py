@@ -27,10 +27,11 @@ from refold.server.proxy.entrance import (
     session_of,
     tenant_of,
 )
+from refold.server.proxy.figures import Totals, figures_of
 from refold.server.proxy.folding import FoldingThread
 from refold.server.proxy.request import Folded, Job
 from refold.server.proxy.settings import Settings
-from refold.server.proxy.stats import Stats, Totals, figures_of
+from refold.server.proxy.stats import SessionStats, Stats, agent_of
 from refold.server.proxy.upstream import Upstream
 
 _SPARE: Final = 0.15
@@ -69,7 +70,10 @@ class ClientRequest:
         key = request.query.get("key", "")
         self._tenant = tenant_of(request.headers, key, is_local=shared.settings.is_local)
         self._client_session = session_of(request.headers)
+        self._agent = agent_of(request.headers.get("user-agent", ""))
         self._folded = Folded()
+        self._bytes_fetched = 0
+        """Of the further requests that fetched originals."""
 
     async def serve(self) -> web.StreamResponse:
         """Fold the request, send it, and relay the answer."""
@@ -91,6 +95,8 @@ class ClientRequest:
         finally:
             if answer.status == 200:
                 self.charge([meter.close()])
+            else:
+                self._stats.fault(f"provider answered {answer.status}")
 
     async def fold(self, body: bytes, seconds: float, *, is_lossless: bool = False) -> bytes | None:
         """Fold the request; return what to send, or `None` if that is what came.
@@ -114,9 +120,15 @@ class ClientRequest:
             )
             folded = await self._fold(job, seconds)
         self._folded, self._came = folded, len(body)
+        if self.api.is_counting(self._url.raw_path):  # no model reads it
+            self._session = SessionStats("", self.api.name)
+            self._stats.passed += 1
+            return folded.body
         name = f"{self._tenant[:6]}-{folded.conversation}" if folded.conversation else "other"
         now = time.time()
-        self._session = session = self._stats.session(name, self.api.name, folded.model)
+        self._session = session = self._stats.session(
+            name, self.api.name, self._agent, folded.model
+        )
         self._idle_seconds, session.last_seen = now - session.last_seen, now
         session.owner = self._tenant, folded.conversation
         session.last, session.figures = folded, Totals()
@@ -203,7 +215,11 @@ class ClientRequest:
             await enter(answer)
             self.charge([meter.close() for meter in answer.meters])
 
-        answer = Answer(self.api, sent, ask=self._send, retrieve=retrieve, enter=enter)
+        async def ask(body: bytes) -> aiohttp.ClientResponse:
+            self._bytes_fetched += len(body)
+            return await self._send(body)
+
+        answer = Answer(self.api, sent, ask=ask, retrieve=retrieve, enter=enter)
         relay = self._shared.upstream.relay
         try:
             if "event-stream" in response.headers.get("content-type", ""):
@@ -230,14 +246,16 @@ class ClientRequest:
             self._came,
             usages,
             list_prices().find(self._folded.model) if is_paid_by_tokens else None,
+            bytes_fetched=self._bytes_fetched,
             last_prompt=session.last_prompt,
             idle_seconds=self._idle_seconds,
+            is_read_back=session.totals.cache_read > 0,
         )
         session.last_prompt = usages[0].prompt if usages else session.last_prompt
         self._add(session.figures)
 
     def _add(self, figures: Totals) -> None:
-        self._stats.totals.add(figures)
+        self._stats.add(figures, self._agent, self._folded.model)
         self._session.totals.add(figures)
 
     async def _enter(self, entering: Coroutine[Any, Any, None]) -> None:

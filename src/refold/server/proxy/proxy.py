@@ -28,7 +28,8 @@ from refold.server.proxy.folding import FoldingThread
 from refold.server.proxy.own_routes import OwnRoutes
 from refold.server.proxy.settings import Settings
 from refold.server.proxy.sockets import relay_socket
-from refold.server.proxy.stats import Stats, summarize
+from refold.server.proxy.stats import Stats
+from refold.server.proxy.summary import summarize
 from refold.server.proxy.upstream import MAX_FIELD_BYTES, Upstream, is_gone
 
 _SMALL_BYTES: Final = 1 << 20

@@ -53,11 +53,14 @@ class _Anthropic(PiecewiseApi):
         usage = message.get("usage") if isinstance(message, dict) else data.get("usage")
         if not isinstance(usage, dict):
             return known
+        written = usage.get("cache_creation")
+        for_hour = written.get("ephemeral_1h_input_tokens") if isinstance(written, dict) else 0
         return Usage(
             uncached=count_of(usage.get("input_tokens")) or known.uncached,
             cache_read=count_of(usage.get("cache_read_input_tokens")) or known.cache_read,
             cache_written=count_of(usage.get("cache_creation_input_tokens")) or known.cache_written,
             output=count_of(usage.get("output_tokens")) or known.output,
+            written_for_hour=count_of(for_hour) or known.written_for_hour,
         )
 
     def read_stream(self, events: Sequence[Wire]) -> Turn:

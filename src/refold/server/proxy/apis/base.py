@@ -24,6 +24,8 @@ class Usage(NamedTuple):
     cache_read: int = 0
     cache_written: int = 0
     output: int = 0
+    written_for_hour: int = 0
+    """Of those written to the cache, the ones that stay there for an hour, which costs more."""
 
     @property
     def prompt(self) -> int:

@@ -1,4 +1,4 @@
-"""A headless Chromium that reaches nothing but files, and notes everything that goes wrong."""
+"""A headless Chromium, which notes everything that a page asks for and all that goes wrong."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ from refold.report import render
 ROOT = Path(__file__).parents[2]
 BUILD = ROOT / "build" / "browser"
 SCREENSHOTS = BUILD / "screenshots"
+AXE = BUILD / "node_modules" / "axe-core" / "axe.min.js"
+IMPACTS = ("minor", "moderate", "serious", "critical")
 FLAGS = (
     "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
     "--disable-component-update --disable-sync"
@@ -46,6 +48,28 @@ class Visit:
         SCREENSHOTS.mkdir(parents=True, exist_ok=True)
         self.page.screenshot(path=SCREENSHOTS / f"{name}.png")
 
+    def is_dark(self) -> bool:
+        colour = self.page.evaluate("getComputedStyle(document.body).backgroundColor")
+        return sum(map(int, re.findall(r"\d+", colour)[:3])) < 3 * 128
+
+    def check_with_axe(self, *, least: str = "minor") -> None:
+        """Fail if the page is hard to use for some; its policy must have been bypassed.
+
+        *least* is the impact of a violation that counts: minor, moderate, serious or critical.
+        """
+        if not AXE.exists():
+            pytest.skip("there is no axe-core: make test-browser installs it")
+        if not self.page.evaluate("'axe' in globalThis"):
+            self.page.evaluate(AXE.read_text(encoding="utf-8"))
+        found = self.page.evaluate("axe.run()")
+        violations = [
+            f"{one['id']} ({one['impact']}): {[node['html'][:200] for node in one['nodes'][:3]]}"
+            for one in found["violations"]
+            if IMPACTS.index(one["impact"]) >= IMPACTS.index(least)
+        ]
+        assert violations == []
+        assert len(found["passes"]) > 10
+
 
 Visitor = Callable[..., Visit]
 
@@ -63,21 +87,18 @@ def browser() -> Iterator[Any]:
 
 
 @pytest.fixture
-def visit(browser: Any, tmp_path: Path) -> Iterator[Visitor]:
-    """Open the report of some messages; nothing may go wrong until the end of the test."""
+def open_page(browser: Any) -> Iterator[Visitor]:
+    """Open the page at an address; nothing may go wrong until the end of the test."""
     visits: list[Visit] = []
     contexts = []
 
-    def open_report(
-        messages: list[dict[str, Any]],
+    def open_address(
+        address: str,
         *,
         scheme: str = "light",
         bypass_policy: bool = False,
         size: tuple[int, int] = (1440, 900),
-        **choices: Any,
     ) -> Visit:
-        file = tmp_path / f"report-{len(visits)}.html"
-        file.write_text(render(messages, **choices), encoding="utf-8")
         context = browser.new_context(
             color_scheme=scheme,
             bypass_csp=bypass_policy,
@@ -90,17 +111,34 @@ def visit(browser: Any, tmp_path: Path) -> Iterator[Visitor]:
         page.on("pageerror", lambda error: visited.complaints.append(f"error: {error}"))
         page.on("console", lambda said: visited.complaints.append(f"{said.type}: {said.text}"))
         page.on("dialog", lambda dialog: _refuse(visited, dialog))
-        page.goto(file.as_uri())
+        page.goto(address)
         page.wait_for_selector("html[data-ready]")
         visits.append(visited)
         return visited
 
-    yield open_report
+    yield open_address
     for visited in visits:
         assert visited.complaints == []
-        assert len(visited.requests) == 1, "nothing but the page itself is fetched"
     for context in contexts:
         context.close()
+
+
+@pytest.fixture
+def visit(open_page: Visitor, tmp_path: Path) -> Iterator[Visitor]:
+    """Open the report of some messages."""
+    visits: list[Visit] = []
+    window = {"scheme", "bypass_policy", "size"}
+
+    def open_report(messages: list[dict[str, Any]], **choices: Any) -> Visit:
+        file = tmp_path / f"report-{len(visits)}.html"
+        how = {name: choices.pop(name) for name in window & set(choices)}
+        file.write_text(render(messages, **choices), encoding="utf-8")
+        visits.append(open_page(file.as_uri(), **how))
+        return visits[-1]
+
+    yield open_report
+    for visited in visits:
+        assert len(visited.requests) == 1, "nothing but the page itself is fetched"
 
 
 def _refuse(visited: Visit, dialog: Any) -> None:

@@ -10,13 +10,12 @@ import pytest
 
 from refold import compress
 from refold.cli.demo import SESSION
-from tests.browser.conftest import BUILD, ROOT, Visit, Visitor
+from tests.browser.conftest import ROOT, Visit, Visitor
 from tests.browser.payloads import PAYLOADS
 from tests.plan.runs import call, source_code
 
 pytest.importorskip("playwright.sync_api", reason="make test-browser installs it")
 
-AXE = BUILD / "node_modules" / "axe-core" / "axe.min.js"
 LIMIT_SECONDS = 3.0
 MANY = 5_000
 
@@ -178,21 +177,17 @@ def test_the_keyboard_alone_is_enough(visit: Visitor) -> None:
 
 
 def test_dark_and_light(visit: Visitor) -> None:
-    def is_dark(visited: Visit) -> bool:
-        colour = visited.page.evaluate("getComputedStyle(document.body).backgroundColor")
-        return sum(map(int, re.findall(r"\d+", colour)[:3])) < 3 * 128
-
     dark = both(visit(demo(), scheme="dark"))
-    assert is_dark(dark)
+    assert dark.is_dark()
     dark.page.click("#row-5")
     dark.shoot("dark")
     dark.page.click("#theme")
-    assert not is_dark(dark)
+    assert not dark.is_dark()
     light = visit(demo(), scheme="light")
-    assert not is_dark(light)
+    assert not light.is_dark()
     for _ in range(2):
         light.page.click("#theme")
-    assert is_dark(light)
+    assert light.is_dark()
 
 
 def test_a_narrow_window_hides_nothing(visit: Visitor) -> None:
@@ -288,25 +283,9 @@ def test_thousands_of_messages_do_not_freeze_it(visit: Visitor) -> None:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing_serious(visit: Visitor, scheme: str) -> None:
-    if not AXE.exists():
-        pytest.skip("there is no axe-core: make test-browser installs it")
     visited = both(visit(demo(), scheme=scheme, bypass_policy=True))
     visited.page.click("#row-5")
     visited.page.click("#detail summary")
-    _check_with_axe(visited)
+    visited.check_with_axe(least="serious")
     visited.page.click("#money-open")
-    _check_with_axe(visited)
-
-
-def _check_with_axe(visited: Visit) -> None:
-    page = visited.page
-    if not page.evaluate("'axe' in globalThis"):
-        page.evaluate(AXE.read_text(encoding="utf-8"))
-    found = page.evaluate("axe.run()")
-    grave = [
-        f"{one['id']}: {[node['html'][:200] for node in one['nodes'][:3]]}"
-        for one in found["violations"]
-        if one["impact"] in ("serious", "critical")
-    ]
-    assert grave == []
-    assert len(found["passes"]) > 10
+    visited.check_with_axe(least="serious")

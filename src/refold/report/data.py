@@ -309,12 +309,13 @@ def utf16_len(text: str) -> int:
 
 def make_page(title: str, data: Mapping[str, Any]) -> str:
     """Return the whole page as HTML."""
-    style, script, page = (
+    family, style, script, page = (
         _FOLDER.joinpath(name).read_text("utf-8")
-        for name in ("report.css", "report.js", "report.html")
+        for name in ("family.css", "report.css", "report.js", "report.html")
     )
+    style = family + style
     parts = {
-        "{{policy}}": _policy(style, script),
+        "{{policy}}": policy_of(style, script),
         "{{title}}": html.escape(title.encode(errors="replace").decode()),  # half a character
         "{{style}}": style,
         "{{script}}": script,
@@ -362,7 +363,8 @@ def pack(data: Mapping[str, Any]) -> str:
     return base64.b64encode(gzip.compress(spelled, mtime=0)).decode()
 
 
-def _policy(style: str, script: str) -> str:
+def policy_of(style: str, script: str) -> str:
+    """Return the policy of a page that runs its own style and script, and fetches nothing."""
     return "; ".join(
         (
             "default-src 'none'",

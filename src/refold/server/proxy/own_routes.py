@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import time
 from collections.abc import Coroutine
+from functools import cache
 from importlib.resources import files
 from typing import Any, Final
 from urllib.parse import parse_qs
@@ -14,20 +16,12 @@ from aiohttp import web
 from refold.errors import JobError
 from refold.server.proxy.client_request import Shared
 from refold.server.proxy.entrance import read_body, tenant_of
+from refold.server.proxy.figures import Totals
 from refold.server.proxy.folding import STORE_SECONDS
 from refold.server.proxy.request import Snapshot
-from refold.server.proxy.stats import Totals
 
-_PAGE: Final = {
-    "/": ("page.html", "text/html"),
-    "/page.js": ("page.js", "text/javascript"),
-    "/page.css": ("page.css", "text/css"),
-}
 _POLICY: Final = {
-    "Content-Security-Policy": (
-        "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
-        "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-    ),
+    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
     "Cache-Control": "no-store",
@@ -63,10 +57,10 @@ class OwnRoutes:
         if path == "/" and not request.raw_path.partition("?")[0].endswith("/"):
             # `/t/TOKEN`: the page loads what it needs from below it
             return web.Response(status=307, headers={"Location": f"{request.raw_path}/"})
-        if path in _PAGE:
-            name, content_type = _PAGE[path]
-            text = (files(__package__) / name).read_text("utf-8")
-            return web.Response(text=text, content_type=content_type, headers=_POLICY)
+        if path == "/":
+            page, policy = _page()
+            headers = {**_POLICY, "Content-Security-Policy": policy}
+            return web.Response(text=page, content_type="text/html", headers=headers)
         if path == "/stats":
             return web.json_response(self._stats_now(), headers=_POLICY)
         if path == "/metrics":
@@ -100,13 +94,12 @@ class OwnRoutes:
                 "profile": settings.profile,
                 "show_content": settings.show_content,
             },
-            "now": time.time(),
         }
 
     def _explain(self, name: str) -> web.Response:
         known = self._stats.sessions.get(name)
         if known is not None:
-            return web.json_response(known.explain(), headers=_POLICY)
+            return web.json_response(known.to_dict(), headers=_POLICY)
         names = list(reversed(self._stats.sessions))
         about = {"error": "there is no such session", "sessions": names}
         return web.json_response(about, status=404, headers=_POLICY)
@@ -139,8 +132,8 @@ class OwnRoutes:
             return web.json_response({"error": str(error)}, status=400)
         before, after = answer["tokens_before"], answer["tokens_after"]
         figures = Totals(requests=1, answered=1, tokens_before=before, tokens_after=after)
-        figures.shorter = before - after
-        self._stats.totals.add(figures)
+        figures.shorter, figures.unpriced = before - after, 1
+        self._stats.add(figures, "LiteLLM", "")
         return web.json_response(answer)
 
     async def _ask(
@@ -155,6 +148,17 @@ class OwnRoutes:
 
     def _tenant(self, request: web.BaseRequest) -> str:
         return tenant_of(request.headers, "", is_local=self._shared.settings.is_local)
+
+
+@cache
+def _page() -> tuple[str, str]:
+    """Return the page, and the policy that lets its own style and script run, and nothing else."""
+    from refold.report.data import policy_of
+
+    family = (files("refold.report") / "family.css").read_text("utf-8")
+    page = (files(__package__) / "page.html").read_text("utf-8").replace("{{family}}", family)
+    style, script = re.findall(r"<(?:style|script)>(.*?)</", page, re.DOTALL)
+    return page, f"{policy_of(style, script)}; connect-src 'self'; frame-ancestors 'none'"
 
 
 def _report(name: str, snapshot: Snapshot) -> str:

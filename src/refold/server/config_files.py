@@ -36,7 +36,19 @@ def add_entries(text: str, entries: Sequence[Entry], *, is_toml: bool) -> str:
     Raises:
         ConfigError: it cannot be read, or the place of an entry is taken.
     """
-    return _add_toml(text, entries) if is_toml else _add_json(text, entries)
+    document = _read(text, is_toml=is_toml)
+    for entry in entries:
+        _put(document, entry, may_be_there=not is_toml)
+    if not is_toml:
+        return _write_json(document, text)
+    # Top-level keys have to come before the first table.
+    first = [entry for entry in entries if len(entry.place) == 1]
+    tables = [entry for entry in entries if len(entry.place) > 1]
+    end = _line_end(text)
+    gap = "" if not text or text.endswith("\n") else end
+    added = _block(first, end) + text + gap + _block(tables, end)
+    _read(added, is_toml=True)
+    return added
 
 
 def remove_entries(text: str, entries: Sequence[Entry], *, before: str, is_toml: bool) -> str:
@@ -47,24 +59,40 @@ def remove_entries(text: str, entries: Sequence[Entry], *, before: str, is_toml:
     Raises:
         ConfigError: it cannot be read, or the entries cannot be told from what is not ours.
     """
-    read = _read_toml if is_toml else _read_json
-    document, first = read(text), read(before)
+    document, first = _read(text, is_toml=is_toml), _read(before, is_toml=is_toml)
     for entry in entries:
         _take(document, entry, first)
     if not is_toml:
         return _write_json(document, text)
-    rest = _without_blocks(text)
-    if _read_toml(rest) != document:
+    kept, is_ours = [], False
+    for line in text.splitlines(keepends=True):
+        is_ours = is_ours or line.startswith(_BEGIN)
+        if not is_ours:
+            kept.append(line)
+        is_ours = is_ours and not line.startswith(_END)
+    rest = "".join(kept)
+    if _read(rest, is_toml=True) != document:
         raise ConfigError(f"it was edited between {_BEGIN!r} and {_END!r}: take that out by hand")
     return rest
 
 
 def has_entry(text: str, entry: Entry, *, is_toml: bool) -> bool:
     """Return whether *entry* is in the document *text*, unchanged."""
-    found = _value_at(_read_toml(text) if is_toml else _read_json(text), entry.place)
+    value = _value_at(_read(text, is_toml=is_toml), entry.place)
     if entry.is_item:
-        return isinstance(found, list) and entry.value in found
-    return bool(found == entry.value)
+        return isinstance(value, list) and entry.value in value
+    return bool(value == entry.value)
+
+
+def _read(text: str, *, is_toml: bool) -> dict[str, Any]:
+    try:
+        document = tomllib.loads(text) if is_toml else json.loads(text if text.strip() else "{}")
+    except (ValueError, RecursionError) as error:
+        kind = "TOML" if is_toml else "JSON, or has comments, which would be lost"
+        raise ConfigError(f"it is not {kind}: {error}") from error
+    if not isinstance(document, dict):
+        raise ConfigError("it is not a JSON object")
+    return document
 
 
 def _value_at(document: Any, place: Sequence[str]) -> Any:
@@ -74,56 +102,40 @@ def _value_at(document: Any, place: Sequence[str]) -> Any:
     return document
 
 
-def _add_json(text: str, entries: Sequence[Entry]) -> str:
-    document = _read_json(text)
-    for entry in entries:
-        parent: Any = document
-        for key in entry.place[:-1]:
-            parent = parent.setdefault(key, {})
-            if not isinstance(parent, dict):
-                raise ConfigError(f"{key!r} is no object there")
-        last = entry.place[-1]
-        if entry.is_item:
-            items = parent.setdefault(last, [])
-            if not isinstance(items, list):
-                raise ConfigError(f"{last!r} is no list there")
-            items.append(entry.value)
-        elif parent.setdefault(last, entry.value) != entry.value:
-            raise ConfigError(f"{'.'.join(entry.place)} is set already: {parent[last]!r}")
-    return _write_json(document, text)
+def _put(document: dict[str, Any], entry: Entry, *, may_be_there: bool) -> None:
+    """Add *entry*; the same value *may be there* where that is not written a second time."""
+    parent: Any = document
+    for key in entry.place[:-1]:
+        parent = parent.setdefault(key, {})
+        if not isinstance(parent, dict):
+            raise ConfigError(f"{key!r} is no object there")
+    last = entry.place[-1]
+    if entry.is_item:
+        items = parent.setdefault(last, [])
+        if not isinstance(items, list):
+            raise ConfigError(f"{last!r} is no list there")
+        items.append(entry.value)
+    elif last in parent and not (may_be_there and parent[last] == entry.value):
+        raise ConfigError(f"{'.'.join(entry.place)} is set already: {parent[last]!r}")
+    parent.setdefault(last, entry.value)
 
 
 def _take(document: dict[str, Any], entry: Entry, first: dict[str, Any]) -> None:
     """Remove *entry*, and containers that are empty without it and were not there at *first*."""
-    parents: list[dict[str, Any]] = [document]
-    for key in entry.place[:-1]:
-        below = parents[-1].get(key)
-        if not isinstance(below, dict):
-            return
-        parents.append(below)
-    found = parents[-1].get(entry.place[-1])
-    if entry.is_item and isinstance(found, list) and entry.value in found:
-        found.remove(entry.value)
-    elif entry.is_item or found != entry.value:
+    parents = [_value_at(document, entry.place[:depth]) for depth in range(len(entry.place))]
+    if not isinstance(parents[-1], dict):
         return
-    else:
+    value = parents[-1].get(entry.place[-1])
+    if entry.is_item and isinstance(value, list) and entry.value in value:
+        value.remove(entry.value)
+    elif not entry.is_item and value == entry.value:
         del parents[-1][entry.place[-1]]
+    else:
+        return
     for depth in range(len(parents), 0, -1):
         parent, place = parents[depth - 1], entry.place[:depth]
         if parent.get(place[-1]) in ({}, []) and _value_at(first, place) is None:
             del parent[place[-1]]
-
-
-def _read_json(text: str) -> dict[str, Any]:
-    try:
-        document = json.loads(text) if text.strip() else {}
-    except (ValueError, RecursionError) as error:
-        raise ConfigError(
-            f"it is not JSON, or has comments, which would be lost: {error}"
-        ) from error
-    if not isinstance(document, dict):
-        raise ConfigError("it is not a JSON object")
-    return document
 
 
 def _write_json(document: dict[str, Any], like: str) -> str:
@@ -138,56 +150,21 @@ def _line_end(text: str) -> str:
     return "\r\n" if "\r\n" in text else "\n"
 
 
-def _add_toml(text: str, entries: Sequence[Entry]) -> str:
-    document = _read_toml(text)
-    for entry in entries:
-        found = _value_at(document, entry.place)
-        if found is not None:
-            raise ConfigError(f"{'.'.join(entry.place)} is set already: {found!r}")
-    # Top-level keys have to come before the first table.
-    first = [entry for entry in entries if len(entry.place) == 1]
-    tables = [entry for entry in entries if len(entry.place) > 1]
-    end = _line_end(text)
-    gap = "" if not text or text.endswith("\n") else end
-    added = _block(first, end) + text + gap + _block(tables, end)
-    _read_toml(added)
-    return added
-
-
 def _block(entries: Sequence[Entry], line_end: str) -> str:
+    """Write entries in TOML; of strings, numbers and lists, JSON is valid TOML."""
     if not entries:
         return ""
     lines = [f"{_BEGIN} (`refold uninstall` takes this out)"]
     for entry in entries:
-        if len(entry.place) == 1:
-            lines.append(f"{_key(entry.place[0])} = {_toml(entry.value)}")
+        table, values = entry.place, entry.value
+        if len(table) == 1:
+            values = {table[0]: values}
         else:
-            lines.append(f"[{'.'.join(map(_key, entry.place))}]")
-            lines += (f"{_key(key)} = {_toml(value)}" for key, value in entry.value.items())
+            lines.append(f"[{'.'.join(map(_key, table))}]")
+        for key, value in values.items():
+            lines.append(f"{_key(key)} = {json.dumps(value, ensure_ascii=False)}")
     return line_end.join((*lines, _END, ""))
-
-
-def _without_blocks(text: str) -> str:
-    kept, is_ours = [], False
-    for line in text.splitlines(keepends=True):
-        is_ours = is_ours or line.startswith(_BEGIN)
-        if not is_ours:
-            kept.append(line)
-        is_ours = is_ours and not line.startswith(_END)
-    return "".join(kept)
 
 
 def _key(name: str) -> str:
     return name if _BARE_KEY.fullmatch(name) else json.dumps(name)
-
-
-def _toml(value: Any) -> str:
-    """Serialize a string, number or list: for these, JSON is valid TOML."""
-    return json.dumps(value, ensure_ascii=False)
-
-
-def _read_toml(text: str) -> dict[str, Any]:
-    try:
-        return tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise ConfigError(f"it is not TOML: {error}") from error

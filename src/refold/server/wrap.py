@@ -8,11 +8,11 @@ import subprocess
 import sys
 import tempfile
 import urllib.request
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType, MappingProxyType
-from typing import IO, Any, Final, NamedTuple, Self
+from typing import IO, Any, Final, NamedTuple
 
 from refold.errors import ConfigError
 from refold.server.agents import fill, known_agents
@@ -72,12 +72,12 @@ def run_wrapped(
         if one.api and env.get(one.name)
     }
     with (
-        _Signals.caught() as signals,
+        _forwarding_signals() as run,
         _running(proxy, {**upstreams, **env, **settings}) as url,
     ):
         added = fill(agent.arguments, url) if agent else []
         leading = {one.name: fill(one.value, url) for one in variables}
-        code = signals.run([program, *added, *words], {**env, **leading})
+        code = run([program, *added, *words], {**env, **leading})
         return Wrapped(code, _fetch_stats(url))
 
 
@@ -122,51 +122,45 @@ def _end(server: subprocess.Popen[bytes]) -> None:
         server.wait()
 
 
-class _Signals:
-    """Forwards signals to the program, which decides what they mean.
+@contextmanager
+def _forwarding_signals() -> Iterator[Callable[[Sequence[str], Mapping[str, str]], int]]:
+    """Yield what runs a program on our own streams and returns its exit code as a shell would.
 
-    A terminal interrupts the program by itself. A signal before the start keeps it from starting.
+    Signals are forwarded to the program, which decides what they mean. A terminal interrupts the
+    program by itself. A signal before the start keeps it from starting.
     """
+    pending = 0
+    started: subprocess.Popen[bytes] | None = None
 
-    def __init__(self) -> None:
-        self.pending = 0
-        self._program: subprocess.Popen[bytes] | None = None
+    def receive(number: int, _frame: FrameType | None) -> None:
+        nonlocal pending
+        if started is None:
+            pending = number
+        elif number != signal.SIGINT:
+            with suppress(OSError):
+                started.send_signal(number)
 
-    def run(self, command: Sequence[str], env: Mapping[str, str]) -> int:
-        """Run a program on our own streams, and return its exit code as a shell would."""
-        if self.pending:
-            return _KILLED + self.pending
+    def run(command: Sequence[str], env: Mapping[str, str]) -> int:
+        nonlocal started
+        if pending:
+            return _KILLED + pending
         try:
-            self._program = subprocess.Popen(command, env=env)
+            started = subprocess.Popen(command, env=env)
         except OSError as error:
             print(f"refold: cannot run {command[0]!r}: {error.strerror}", file=sys.stderr)
             return NOT_FOUND
-        if self.pending:  # it came while the program was being started
-            self._program.send_signal(self.pending)
-        with self._program as program:
+        if pending:  # it came while the program was being started
+            started.send_signal(pending)
+        with started as program:
             code = program.wait()
         return code if code >= 0 else _KILLED - code
 
-    def receive(self, number: int, _frame: FrameType | None) -> None:
-        """Handle a signal."""
-        if self._program is None:
-            self.pending = number
-        elif number != signal.SIGINT:
-            with suppress(OSError):
-                self._program.send_signal(number)
-
-    @classmethod
-    @contextmanager
-    def caught(cls) -> Iterator[Self]:
-        """Handle all signals that a program may care about, until the end of the block."""
-        signals = cls()
-        numbers = (signal.SIGINT, *_PASSED_ON)
-        before = {number: signal.signal(number, signals.receive) for number in numbers}
-        try:
-            yield signals
-        finally:
-            for number, handler in before.items():
-                signal.signal(number, handler)
+    before = {number: signal.signal(number, receive) for number in (signal.SIGINT, *_PASSED_ON)}
+    try:
+        yield run
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def open_directly(url: str, timeout_seconds: float) -> Any:

@@ -49,7 +49,6 @@ STORE_SECONDS: Final = 10.0
 """How long reading or writing the store may take."""
 _RECALL_SECONDS: Final = 2.0
 """How long reading what was sent may take. Without it a request goes out as it came."""
-_WARM_SECONDS: Final = 60.0
 _CLOSE_SECONDS: Final = 5.0
 _MOST: Final = 256
 """Conversations that are kept in memory; older ones are read from the store again."""
@@ -299,12 +298,11 @@ class FoldingThread:
         self._thread = Thread(target=self._run, name="refold folder", daemon=True)
         self._recalling = ThreadPoolExecutor(1, "refold recall")
 
-    async def start(self, *, is_warm: bool) -> None:
-        """Start, and load what folding needs if it is to be *is_warm* for the first request."""
+    async def start(self) -> None:
+        """Start, and load what folding needs, so that no request misses its deadline for it."""
         self.loop = asyncio.new_event_loop()
         self._thread.start()
-        if is_warm:
-            await self.call(asyncio.to_thread(_warm_up), _WARM_SECONDS)
+        await asyncio.to_thread(_warm_up)
 
     def _run(self) -> None:
         self.loop.run_forever()
@@ -368,7 +366,7 @@ class FoldingThread:
 
 
 def _warm_up() -> None:
-    """Load what folding needs, so that the first request does not miss its deadline for it."""
+    """Fold a little with the counter of each provider."""
     log = "\n".join(f"10:00:{n:02} INFO worker {n} took {7 * n} ms" for n in range(200))
     function = {"name": "read_log", "arguments": "{}"}
     for model in ("claude-sonnet-5", "gpt-5", "gemini-2.5-pro"):

@@ -34,8 +34,6 @@ from refold.server.proxy.upstream import MAX_FIELD_BYTES, Upstream, is_gone
 
 _SMALL_BYTES: Final = 1 << 20
 """Bodies up to this size are read at once, which takes a quarter less; larger ones are streamed."""
-_PATIENT_MS: Final = 10_000
-"""With so long a deadline, no request misses it because of what is loaded on first use."""
 _SWITCH_SECONDS: Final = 0.0005
 """How long a fold may hold up the bytes of others each time that it gives way."""
 _log: Final = logging.getLogger("refold.serve")
@@ -57,7 +55,7 @@ class Proxy:
 
     async def start(self) -> None:
         """Load what folding needs, and listen."""
-        await self.folding.start(is_warm=self.settings.fold_ms < _PATIENT_MS)
+        await self.folding.start()
         server = Listener(
             self._handle,
             keepalive_timeout=self.settings.client_seconds,  # for the first request as well

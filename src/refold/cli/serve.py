@@ -21,8 +21,8 @@ _ROWS: Final[dict[str, Any]] = {
     "gemini_url": ("--gemini URL", "Where Gemini's API is."),
     "store": ("--store STORE", "Where originals are kept. [refold.db in the data folder]"),
     "retrieve": (
-        "--retrieve inline|mcp|off",
-        "Who answers when the model asks for an original. [inline]",
+        "--retrieve WHO",
+        "Who answers when the model asks for an original: inline, or off. [inline]",
     ),
     "profile": ("--profile standard|lossless", "How to fold. [standard]"),
     "token_budget": (

@@ -20,8 +20,6 @@ from refold.server.originals import (
     VIEW,
     add_counts,
     counts_beside,
-    find_folds,
-    find_shown,
     open_originals,
     read_counts,
 )
@@ -36,8 +34,6 @@ _NAME_BYTES: Final = 16
 """Enough that a name cannot be guessed: any client that knows it may read the originals."""
 _TEXT_TOKENS: Final = 2_000
 """The default budget of a text: a page or two, a guess."""
-_MOST_CHARS: Final = 400
-"""How much is read of what a model gives as a handle."""
 _MOST_SESSIONS: Final = 10
 """How many sessions are listed: the last ones that were compacted."""
 _URI: Final = "refold://session/"
@@ -123,16 +119,7 @@ class Tools:
             if view is None:
                 raise ConfigError(f"there is no conversation {conversation[:50]!r}")
             return _checked(self._retriever(conversation, view).call(arguments))
-        handle = str(arguments.get("handle") or "")[:_MOST_CHARS]
-        answers = [
-            self._retriever(messages=[original]).call({**arguments, "handle": original["id"]})
-            for original in find_shown(self._store, handle)
-        ]
-        answers += (
-            self._retriever().call({**arguments, "handle": whole})
-            for whole in find_folds(self._store, handle)
-        )
-        return _checked("\n\n".join(answers) or self._retriever().call(arguments))
+        return _checked(self._retriever().call(arguments))
 
     def _retriever(self, conversation: str = "", messages: Sequence[Any] = ()) -> RetrieveTool:
         return RetrieveTool(

@@ -84,7 +84,7 @@ def test_settings_come_from_the_environment_and_what_is_given_wins() -> None:
         {"retrieve": "never"},
         {"fold_ms": 0},
         {"token": "short"},
-        {"host": "0.0.0.0", "token": "t" * 16, "retrieve": "mcp"},
+        {"retrieve": "mcp"},
     ],
 )
 def test_settings_that_cannot_work_are_refused(given: dict[str, object]) -> None:

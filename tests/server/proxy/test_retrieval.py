@@ -304,12 +304,9 @@ def tools_of(upstream: ScriptedUpstream) -> list[list[str]]:
     return [[tool["name"] for tool in request.body["tools"]] for request in upstream.requests]
 
 
-@pytest.mark.parametrize("retrieve", ["off", "mcp"])
-def test_the_tool_is_offered_only_inline(
-    upstream: ScriptedUpstream, tmp_path: Path, retrieve: str
-) -> None:
+def test_the_tool_is_offered_only_inline(upstream: ScriptedUpstream, tmp_path: Path) -> None:
     upstream.script.append(Call("read_log", {}))
-    with proxy_for(upstream, tmp_path, token_budget=BUDGET, retrieve=retrieve) as proxy:
+    with proxy_for(upstream, tmp_path, token_budget=BUDGET, retrieve="off") as proxy:
         agent = AnthropicAgent(proxy.url, is_streamed=False)
         agent.step()
         agent.step()

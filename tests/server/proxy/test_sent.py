@@ -95,7 +95,7 @@ def test_rounds_are_on_record_before_the_answer_ends(
     agent.lines = 800
     agent.grow()
     upstream.script.extend([ask_for_original("So."), Say("It is the log.")])
-    options = ("--token-budget", "16000")
+    options = ("--budget", "16000")
     with serving(upstream.url, store, *options) as (process, agent.url):
         url, seen = f"{agent.url}/v1/messages", b""
         body = {**agent.body, "stream": True}

@@ -13,7 +13,6 @@ from refold.messages.provider import is_bound
 from refold.messages.wire import spell
 from refold.notation.marks import is_lossless_mark
 from refold.scan.tokens.choose import counter_for
-from refold.server.originals import enter_fold, enter_shown
 from refold.server.proxy.apis.base import Round, Wire
 from refold.server.proxy.ledger import SENT, Outbox, Past, Sent
 from refold.server.proxy.request import Folded, Known, Request
@@ -146,13 +145,6 @@ class Conversation:
             )
             self.store.put({SENT + request.about.beginning: sent})
             self.recorded = len(view)
-        if request.settings.retrieve == "mcp":
-            for original, wire in forms:
-                enter_shown(self.store, wire, original)
-            rows = session.trace(first)["view"]["items"]
-            for wire, (start, end, *_, fold) in zip(view[first:], rows, strict=True):
-                if end - start > 1:
-                    enter_fold(self.store, wire, fold)
         beside, first_changed = self._count_beside(request), report.first_changed
         folded = replace(
             request.about,

@@ -37,10 +37,11 @@ from refold.server.proxy.ledger import (
     Writer,
     read_past,
 )
-from refold.server.proxy.request import Folded, Job, Request, Snapshot, store_of
+from refold.server.proxy.request import Folded, Job, Request, Snapshot
 from refold.server.proxy.rows import answer_rows, original_of
 from refold.server.proxy.settings import Settings
 from refold.stores.base import Store
+from refold.stores.scope import ScopedStore
 from refold.tools.retrieve import retrieve_tool
 
 T = TypeVar("T")
@@ -141,7 +142,7 @@ class Folder:
         if not folded.is_recorded and not request.api.is_counting(job.path):
             # On record before it goes out: the fold may still record another form of it.
             with suppress(StoreError):
-                writing = store_of(self._second, job.tenant, self._settings)
+                writing = ScopedStore(self._second, job.tenant)
                 writing.put({CAME + request.about.beginning: True})
         return folded
 
@@ -161,12 +162,14 @@ class Folder:
             model=about.model or None,
             pins=(rules.is_excluded,) if rules.excluded else (),
         )
-        outbox, scope = Outbox(self._store), self._scope(about.conversation)
-        store = store_of(outbox, tenant, self._settings)
+        outbox = Outbox(self._store)
+        store = ScopedStore(outbox, tenant)
         past = read_past(store, request.beginnings)
         return Conversation(
             name=about.conversation,
-            session=Session(options, store=store, conversation=scope, clock=self._clock),
+            session=Session(
+                options, store=store, conversation=about.conversation, clock=self._clock
+            ),
             outbox=outbox,
             store=store,
             rules=rules,
@@ -227,7 +230,7 @@ class Folder:
         tool = retrieve_tool(
             self._store_of(tenant),
             messages=json.loads(body)[api_called(api).key],
-            conversation=self._scope(name),
+            conversation=name,
             name=TOOL_NAME,
         )
         return tool.call(asked)
@@ -254,7 +257,7 @@ class Folder:
 
     async def _enter(self, tenant: str, entries: dict[str, Any]) -> None:
         outbox = Outbox(self._store)
-        store_of(outbox, tenant, self._settings).put(entries)
+        ScopedStore(outbox, tenant).put(entries)
         await self._writer.write(outbox.take())
 
     async def snapshot(self, tenant: str, name: str, api: str) -> Snapshot | None:
@@ -283,11 +286,7 @@ class Folder:
 
     def _store_of(self, tenant: str) -> Store:
         """Return the part of the store that belongs to a tenant."""
-        return store_of(self._store, tenant, self._settings)
-
-    def _scope(self, name: str) -> str | None:
-        """Return the name under which to fold; `None` where any program may ask for originals."""
-        return None if self._settings.retrieve == "mcp" else name
+        return ScopedStore(self._store, tenant)
 
 
 class FoldingThread:

@@ -22,7 +22,6 @@ from refold.server.proxy.ledger import (
 )
 from refold.server.proxy.settings import Settings
 from refold.stores.base import Store
-from refold.stores.scope import ScopedStore
 
 _LONG_SECONDS: Final = 3_600
 """How long a cache lasts whose mark says `1h`."""
@@ -273,8 +272,3 @@ def _dump(body: Wire) -> bytes:
         return text.encode()
     except UnicodeEncodeError:  # half of a surrogate pair, which only an escape can write
         return json.dumps(body, separators=(",", ":"), allow_nan=False).encode()
-
-
-def store_of(store: Store, tenant: str, settings: Settings) -> Store:
-    """Return the part of the store that belongs to a tenant."""
-    return store if settings.retrieve == "mcp" else ScopedStore(store, tenant)

@@ -17,7 +17,7 @@ from refold.conversation.finder import read_message
 from refold.errors import ConfigError
 from refold.gone import GONE_FLAGS
 
-Retrieval = Literal["inline", "mcp", "off"]
+Retrieval = Literal["inline", "off"]
 ProxyProfile = Literal["standard", "lossless"]
 Ttl = Literal["", "5m", "1h"]
 
@@ -57,7 +57,7 @@ class Settings:
     """Where originals are kept: a SQLite file or the address of a store, see `open_store`; by
     default `refold.db` in the user's data folder."""
     retrieve: Retrieval = "inline"
-    """Who answers when a model asks for an original: this proxy, `refold mcp`, or nobody."""
+    """Who answers when a model asks for an original: this proxy, or nobody."""
     profile: ProxyProfile = "standard"
     """`standard` folds conversations; `lossless` only respells results."""
     token_budget: int | str = "auto"
@@ -83,6 +83,10 @@ class Settings:
     """How long a provider may be silent."""
 
     def __post_init__(self) -> None:
+        if str(self.retrieve) == "mcp":
+            raise ConfigError(
+                "retrieve='mcp' is gone: with 'inline' the proxy answers every client"
+            )
         check_choice("retrieve", self.retrieve, get_args(Retrieval))
         check_choice("profile", self.profile, get_args(ProxyProfile))
         check_choice("ttl", self.ttl, get_args(Ttl))
@@ -105,8 +109,6 @@ class Settings:
             raise ConfigError(
                 f"host {self.host!r} can be reached from other machines: give a token as well"
             )
-        if not self.is_local and self.retrieve == "mcp":
-            raise ConfigError("retrieve='mcp' reads one store for all keys: loopback only")
         if not self.is_local and self.show_content:
             raise ConfigError("show_content shows everybody's conversations: loopback only")
 

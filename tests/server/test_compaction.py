@@ -110,6 +110,27 @@ def test_the_past_is_found(refold: Refold, tmp_path: Path) -> None:
     assert TASK in refold("show", file, "--no-pager").out.decode()
 
 
+def test_a_session_is_shown_by_its_id(
+    refold: Refold, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All of it, however often it was compacted: the session file only grows."""
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path))
+    folder = tmp_path / "projects" / "-home-me-shop"
+    folder.mkdir(parents=True)
+    made = session(20)
+    made.compact()
+    made.add("assistant", "Going on.")
+    made.write(folder / "7c2e91d4-aaaa.jsonl")
+    session(1).write(folder / "99999999-bbbb.jsonl")
+    for name in ("7c2e91d4-aaaa", "7c2e", "shop/7c2e91d4"):
+        shown = refold("show", "--session", name, "--no-pager").out.decode()
+        assert all(said in shown for said in (TASK, WISH, STEP, "Going on."))
+    missing = refold("show", "--session", "0000")
+    assert (missing.code, "refold watch lists them" in missing.err) == (2, True)
+    assert "either a FILE or a --session" in refold("show").err
+    assert "either a FILE or a --session" in refold("show", "x.jsonl", "--session", "7c2e").err
+
+
 def test_the_second_compaction_puts_back_all_of_it(refold: Refold, tmp_path: Path) -> None:
     made = session(20)
     made.compact()

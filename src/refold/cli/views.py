@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
@@ -76,14 +77,28 @@ def _action(action: str) -> str:
     return click.style(say_action(action), _ACTIONS.get(action, "green"))
 
 
-@command()
-def show_command(*, is_paged: bool, **fold: Any) -> None:
+@command(
+    file=("[FILE|-]",),
+    session=(
+        "--session ID",
+        "Instead of FILE, the session of Claude Code or Codex with this id, or part of it: all of "
+        "it, also what was compacted.",
+    ),
+)
+def show_command(*, session: str | None, is_paged: bool, **fold: Any) -> None:
     """Read the folded conversation as a model does. Changes nothing.
 
     Examples:
       refold show session.jsonl --budget 30%
       refold show session.jsonl --budget 8000 --model gpt-5 --no-pager
+      refold show --session 7c2e91d4
     """
+    if (session is None) == (fold["file"] is None):
+        raise click.UsageError("name either a FILE or a --session")
+    if session is not None:
+        from refold.cli.watch import find_session
+
+        fold["file"] = str(find_session(session, os.environ))
     with fold_preview(**fold) as folded:
         show(_draw_view(folded), is_paged=is_paged)
 

@@ -99,6 +99,16 @@ def default_folders(environment: Mapping[str, str]) -> list[Path]:
     return [claude / "projects", codex / "sessions"]
 
 
+def find_session(name: str, environment: Mapping[str, str]) -> Path:
+    """Return the session file that was written last of those with *name* in their ids."""
+    paths = [path for folder in default_folders(environment) for path in folder.rglob("*.jsonl")]
+    found = [path for path in paths if name.rpartition("/")[2] in path.stem]
+    if not found:
+        problem = f"neither Claude Code nor Codex has a session {name!r}; refold watch lists them"
+        raise click.UsageError(problem)
+    return max(found, key=lambda path: path.stat().st_mtime)
+
+
 @dataclass(slots=True)
 class Session:
     """A session file, and the figures of what the model still reads: since the last compaction."""

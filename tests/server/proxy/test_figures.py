@@ -197,6 +197,7 @@ def test_the_last_request_of_a_session_is_explained(
             totals_of(proxy)
             (name,) = proxy.stats.sessions
             about = httpx2.get(f"{proxy.url}/v1/refold/{name}").json()
+            assert about == httpx2.get(f"{proxy.url}/v1/refold/s-1").json(), "its client's id"
             last = about["last"]
             assert last["bytes_after"] == len(upstream.requests[-1].raw)
             saved = last["tokens_before"] - last["tokens_after"]

@@ -130,6 +130,7 @@ class ClientRequest:
             name, self.api.name, self._agent, folded.model
         )
         self._idle_seconds, session.last_seen = now - session.last_seen, now
+        session.id = self._client_session
         session.owner = self._tenant, folded.conversation
         session.last, session.figures = folded, Totals()
         is_late = folded.is_late or folded.why_not in (_LATE, _FAILED)

@@ -97,7 +97,7 @@ class OwnRoutes:
         }
 
     def _explain(self, name: str) -> web.Response:
-        known = self._stats.sessions.get(name)
+        known = self._stats.find(name)
         if known is not None:
             return web.json_response(known.to_dict(), headers=_POLICY)
         names = list(reversed(self._stats.sessions))
@@ -108,7 +108,7 @@ class OwnRoutes:
         """Return the report of a session: what came, and what was sent."""
         if not self._shared.settings.show_content:
             return web.Response(status=403, text="start refold serve with --show-content\n")
-        known, snapshot = self._stats.sessions.get(name), None
+        known, snapshot = self._stats.find(name), None
         if known is not None:
             asked = self._folder.snapshot(*known.owner, known.api)
             snapshot = await self._ask("not shown", asked)

@@ -24,6 +24,8 @@ _SPANS: Final = (60, 300, 900, 3_600, 14_400, 86_400, 604_800)
 """How long a bar of the chart may be, in seconds; each is a multiple of the one before."""
 _MOST_BARS: Final = 96
 """Where there would be more, they are made longer."""
+_MAX_ID_CHARS: Final = 80
+"""Ids of clients are shorter; of another only the beginning is shown."""
 _EDGES: Final = (0.5, 1, 2, 5, 10, 15, 20, 30, 50, 75, 100, 150, 200, 300, 500, 1e3, 2e3, 5e3)
 """The upper edges of a histogram's buckets, in milliseconds."""
 _HARMLESS: Final = ("fold late", "client gone", "provider answered")
@@ -104,6 +106,8 @@ class SessionStats:
 
     name: str
     api: str
+    id: str = ""
+    """The client's id of it, if it sends one: `refold show --session` finds it by that."""
     agent: str = ""
     model: str = ""
     last_seen: float = 0.0
@@ -122,6 +126,7 @@ class SessionStats:
         last = {"first_changed": self.last.first_changed, "thinking": self.last.thinking}
         return {
             "session": self.name,
+            "id": self.id[:_MAX_ID_CHARS],
             "api": self.api,
             "agent": self.agent,
             "model": self.model,
@@ -160,6 +165,11 @@ class Stats:
         while len(self.sessions) > _MOST_SESSIONS:
             self.sessions.popitem(last=False)
         return session
+
+    def find(self, name: str) -> SessionStats | None:
+        """Return a session by its name, or by the client's id of it."""
+        by_id = (one for one in reversed(self.sessions.values()) if name and one.id == name)
+        return self.sessions.get(name) or next(by_id, None)
 
     def add(self, figures: Totals, agent: str, model: str) -> None:
         """Count figures of a request by an *agent* to a *model*."""

@@ -19,7 +19,6 @@ from uuid import uuid4
 
 from refold.conversation.finder import Finder, name_beginnings
 from refold.conversation.report import SessionReport
-from refold.conversation.session import Session
 from refold.errors import RefoldError, describe
 from refold.integrations.choices import CheckedChoices, Choices
 from refold.integrations.mirror import FORMAT, Mirror, note_originals
@@ -127,15 +126,16 @@ class Conversations:
         the answer, never raised.
         """
         try:
-            tracked = self._tracked_of(messages, conversation or _current.get())
+            session = self._session_of(messages, conversation or _current.get())
         except RefoldError as error:
             return f"[{RETRIEVE}: {error}]"
-        if tracked is None:
+        if session is None:
             return f"[{RETRIEVE}: nothing of this conversation has been shortened]"
-        with tracked.lock:
-            originals, view = dict(tracked.session.verbatim), tracked.session.wires
-        name = tracked.session.conversation
-        tool = retrieve_tool(originals, messages=view, conversation=name, name=RETRIEVE)
+        with session.lock:
+            originals, view = dict(session.verbatim), session.wires
+        tool = retrieve_tool(
+            originals, messages=view, conversation=session.conversation, name=RETRIEVE
+        )
         return tool.call(arguments)
 
     async def aretrieve(self, arguments: Mapping[str, Any] | str, **given: Any) -> str:
@@ -158,50 +158,54 @@ class Conversations:
                     return self._send(known, given, names, owner, budget)
         if tracked is None:
             name, model, format_ = owner
-            session: Session[Any] = Session(
+            tracked = TrackedSession(
                 replace(self.choices.options, model=model or None, format=format_),
                 store=self.choices.store,
                 conversation=name or uuid4().hex,
                 summarizer=self.choices.summarizer,
             )
-            tracked = TrackedSession(session)
         return self._send(tracked, given, names, owner, budget)
 
     def _send(
         self,
-        tracked: TrackedSession,
+        session: TrackedSession,
         given: list[Any],
         names: list[bytes],
         owner: _Owner,
         budget: int | str | None,
     ) -> Folded:
         """Return what a session shows of a history; it is nobody else's in the meantime."""
-        session, started, most = tracked.session, time.time_ns(), None
+        started, most = time.time_ns(), None
         if self._only_on_arrival:
             most = int(_RESULT_SHARE * budget) if isinstance(budget, int) else None
             budget = None
         refused = _refused(session.report)
-        shown, places = tracked.fold(given, names, budget, most)
-        report, name = session.report, session.conversation or ""
+        shown, places = session.send(given, names, budget, most)
+        if session.names:  # otherwise it has sent nothing that it knows
+            self._finder.keep(session, names, owner)
+        folded = Folded(
+            messages=shown,
+            places=places,
+            conversation=session.conversation or "",
+            report=session.report,
+        )
         self._telemetry.note(
-            report,
-            conversation=name,
+            folded.report,
+            conversation=folded.conversation,
             model=session.options.model,
             profile=session.options.profile,
             started=started,
-            refused=_refused(report) - refused,
+            refused=_refused(folded.report) - refused,
         )
-        if tracked.names:  # otherwise it has sent nothing that it knows
-            self._finder.keep(tracked, names, owner)
-        return Folded(messages=shown, places=places, conversation=name, report=report)
+        return folded
 
-    def _tracked_of(self, messages: Sequence[Any], conversation: str) -> TrackedSession | None:
+    def _session_of(self, messages: Sequence[Any], conversation: str) -> TrackedSession | None:
         """Return the session of a conversation, by its history or else by its name."""
         names, kept = name_beginnings(list(messages)), self._finder.values()
         leading = [one for one in kept if one.names and one.names == names[: len(one.names)]]
         if leading:
             return max(leading, key=lambda one: len(one.names))
-        return next((one for one in kept if one.session.conversation == conversation), None)
+        return next((one for one in kept if one.conversation == conversation), None)
 
 
 def _refused(report: SessionReport) -> int:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Any, Final
 
 from refold.conversation.finder import read_message
@@ -25,22 +24,27 @@ from refold.notation.marks import GAP
 _log: Final = logging.getLogger("refold.integrations")
 
 
-@dataclass(slots=True, eq=False)
-class TrackedSession:
+class TrackedSession(Session[Any]):
     """One session, and the beginnings by which it is recognized; it only ever grows."""
 
-    session: Session[Any]
-    names: list[bytes] = field(default_factory=list)
-    lock: threading.Lock = field(default_factory=threading.Lock)
-    shown: list[Any] = field(default_factory=list)
-    """What was sent last."""
-    places: list[range] = field(default_factory=list)
-    """For each of these, the indices of the given messages that it stands for."""
-    asked: dict[int, int | None] = field(default_factory=dict)
-    """After how many messages an answer was asked for, and after how many folds; `None` if it was
-    asked for in several forms, so that it is not known which of them was answered."""
+    def __init__(self, *given: Any, **choices: Any) -> None:
+        super().__init__(*given, **choices)
+        self.names: list[bytes] = []
+        self.lock = threading.Lock()
+        self.shown: list[Any] = []
+        """What was sent last."""
+        self.shown_for: list[range] = []
+        """For each of these, the indices of the given messages that it stands for."""
+        self.asked: dict[int, int | None] = {}
+        """After how many messages an answer was asked for, and after how many folds; `None` if it
+        was asked for in several forms, so that it is not known which of them was answered."""
 
-    def fold(
+    @property
+    def length_sent(self) -> int:
+        """How many of the given messages were sent."""
+        return self.shown_for[-1].stop if self.shown_for else 0
+
+    def send(
         self,
         given: list[Any],
         names: list[bytes],
@@ -51,33 +55,32 @@ class TrackedSession:
 
         If folding fails, what was sent before is sent again, and what is new as it is.
         """
-        session, length = self.session, self.places[-1].stop if self.places else 0
+        length = self.length_sent
         try:
-            if not len(session) and self._thinking_in(given):
-                session.doubt_thinking()  # it may be bound to another form than the one given
-            if len(session) < length:  # an earlier error kept it from learning what was sent
-                session.extend(given[len(session) : length])
-                session.note_sent()
-            session.extend(given[len(session) :])
-            view = session.view(budget, result_tokens=result_tokens)
+            if not len(self) and self._thinking_in(given):
+                self.doubt_thinking()  # it may be bound to another form than the one given
+            if len(self) < length:  # an earlier error kept it from learning what was sent
+                self.extend(given[len(self) : length])
+                self.note_sent()
+            self.extend(given[len(self) :])
+            view = self.view(budget, result_tokens=result_tokens)
         except RefoldError as error:
             _log.error("what is new is sent as it is, not folded: %s", describe(error))
             fresh = [range(place, place + 1) for place in range(length, len(given))]
             if not length and self._thinking_in(given):  # nothing is known of what was sent
-                format_name = session.options.format
-                return [_without_thinking(message, format_name) for message in given], fresh
+                return [_without_thinking(one, self.options.format) for one in given], fresh
             self.shown = [*self.shown, *given[length:]]
-            self.places = [*self.places, *fresh]
-            session.note_sent()
+            self.shown_for = [*self.shown_for, *fresh]
+            self.note_sent()
         else:
-            pairs = zip(view, session.unchanged, strict=True)
+            pairs = zip(view, self.unchanged, strict=True)
             self.shown = [one if place is None else given[place] for one, place in pairs]
-            self.places = session.places
-        folds = session.report.folds
+            self.shown_for = self.places
+        folds = self.report.folds
         is_same = self.asked.get(len(given), folds) == folds
         self.asked[len(given)] = folds if is_same else None
-        self.names = names[: max(len(session), self.places[-1].stop if self.places else 0)]
-        return [*self.shown], [*self.places]
+        self.names = names[: max(len(self), self.length_sent)]
+        return [*self.shown], [*self.shown_for]
 
     def going_on(
         self, given: Sequence[Any], names: list[bytes], length: int
@@ -87,27 +90,24 @@ class TrackedSession:
         It is this session, or one that branches off; `None` if one has to begin anew.
         """
         answered = self._thinking_in(given[length:])
-        is_sent = self.asked.get(length) == self.session.report.folds
+        is_sent = self.asked.get(length) == self.report.folds
         if answered and not (answered == [0] and is_sent):
             return None
         if self.names == names[: len(self.names)]:
             return self
-        if self.session.folded_length > length or 2 * length < len(self.session):
+        if self.folded_length > length or 2 * length < len(self):
             return None  # little of it would stay
-        session = self.session.fork()
-        session.truncate(length)
-        count = sum(places.stop <= length for places in self.places)
-        return TrackedSession(
-            session,
-            names=self.names[:length],
-            shown=self.shown[:count],
-            places=self.places[:count],
-            asked={place: folds for place, folds in self.asked.items() if place <= length},
-        )
+        other = self.fork()
+        other.truncate(length)
+        count = sum(places.stop <= length for places in self.shown_for)
+        other.lock, other.names = threading.Lock(), self.names[:length]
+        other.shown, other.shown_for = self.shown[:count], self.shown_for[:count]
+        other.asked = {place: folds for place, folds in self.asked.items() if place <= length}
+        return other
 
     def _thinking_in(self, messages: Sequence[Any]) -> list[int]:
         """Return for each answer with bound thinking how many of *messages* it answered."""
-        options = self.session.options
+        options = self.options
         lengths: list[int] = []
         if not is_checked(options.thinking, options.model):
             return lengths

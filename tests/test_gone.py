@@ -33,7 +33,7 @@ def test_a_window_refuses_what_it_no_longer_takes() -> None:
 
 
 def test_names_of_a_room_that_are_gone_name_the_new_way() -> None:
-    for name in ("FactSheet", "RollingSummary", "SlidingWindow"):
+    for name in ("FactSheet", "RollingSummary", "SlidingWindow", "send_fitting"):
         with pytest.raises(AttributeError, match=f"refold.conversation.{name} is gone: \\S"):
             getattr(refold.conversation, name)
 

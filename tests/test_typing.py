@@ -27,7 +27,6 @@ from refold import (
     retrieve_tool,
     uncompress,
 )
-from refold.conversation import send_fitting
 from tests.conversations import SENTENCES
 
 WORDS = " ".join(SENTENCES)
@@ -48,9 +47,6 @@ def test_messages_for_openai() -> None:
     folded = compress(chat, recency_window=1)
     window = ContextWindowManager(context_limit=4_000)
 
-    def send(messages: Iterable[ChatCompletionMessageParam]) -> Iterable[Any]:
-        return messages
-
     sent: list[Iterable[ChatCompletionMessageParam]] = [
         folded.messages,
         uncompress(folded.messages, folded.verbatim).messages,
@@ -58,7 +54,6 @@ def test_messages_for_openai() -> None:
         session.messages,
         window.fit(chat).messages,
         CompressionManager().view(chat),
-        send_fitting(window, chat, send),
     ]
     for messages in sent:
         check(list[ChatCompletionMessageParam], messages)

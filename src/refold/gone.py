@@ -39,6 +39,8 @@ GONE_NAMES: Final[Mapping[str, str]] = MappingProxyType(
         "create_escalating_summarizer": "use create_summarizer: it is asked twice",
         "TokenVerdict": "give a summarizer: its answers are checked",
         "SlidingWindow": 'use ContextWindowManager(strategy="sliding_window")',
+        "send_fitting": "send manager.fit(messages).messages; if that is refused, manager.recover",
+        "asend_fitting": "send what await manager.afit returns; if that is refused, arecover",
         "load_plugins": "give the rows: Compressor(detectors=[*DETECTORS, mine])",
     }
 )

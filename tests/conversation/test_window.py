@@ -13,8 +13,6 @@ from refold import MemoryStore, Session, retrieve_tool, uncompress
 from refold.conversation import (
     DEFAULT_REGISTRY,
     ContextWindowManager,
-    asend_fitting,
-    send_fitting,
     window_of,
 )
 from refold.errors import BudgetError, ConfigError, MessageError
@@ -576,37 +574,32 @@ def test_w14_the_provider_knows_better() -> None:
     assert manager.recover(messages, ValueError("something else")) is None
 
 
-def test_w14_once_more_and_then_a_typed_error() -> None:
-    sent: list[int] = []
-
-    def send(messages: Conversation) -> str:
-        sent.append(len(spelled(messages)))
-        raise _refusal(900, 3_000)
-
+def test_w14_shorter_at_every_refusal_and_then_a_typed_error() -> None:
     manager = ContextWindowManager(context_limit=4_000, reserve_output_tokens=0)
-    with pytest.raises(BudgetError, match="a second time"):
-        send_fitting(manager, talk(20), send)
-    assert len(sent) == 2
-    assert sent[1] < sent[0]
+    sent = [manager.fit(talk(20))]
+
+    def recover() -> None:
+        result = manager.recover(sent[-1].messages, _refusal(900, 3_000))
+        assert result is not None
+        sent.append(result)
+
+    with pytest.raises(BudgetError, match="no shorter one"):
+        all(recover() is None for _ in range(20))
+    assert len(sent) > 1
+    assert all(after.tokens_after < before.tokens_after for before, after in pairwise(sent))
 
 
-def test_w14_recovered_and_answered() -> None:
-    answers = iter([_refusal(900, 3_000), "done"])
-
-    async def send(messages: Conversation) -> str:
-        answer = next(answers)
-        if isinstance(answer, Exception):
-            raise answer
-        return str(answer)
-
+def test_w14_recovered_without_blocking() -> None:
     manager = ContextWindowManager(context_limit=4_000, reserve_output_tokens=0)
-    assert asyncio.run(asend_fitting(manager, talk(20), send)) == "done"
 
-    def broken(messages: Conversation) -> str:
-        raise KeyError("x")
+    async def main() -> None:
+        fitted = await manager.afit(talk(20))
+        shorter = await manager.arecover(fitted.messages, _refusal(900, 3_000))
+        assert shorter is not None
+        assert shorter.tokens_after < fitted.tokens_after
+        assert await manager.arecover(fitted.messages, KeyError("x")) is None
 
-    with pytest.raises(KeyError):
-        send_fitting(manager, talk(2), broken)
+    asyncio.run(main())
 
 
 def test_w14_what_cannot_shrink_is_an_error() -> None:

@@ -82,7 +82,7 @@ def available_tokens(
     closed = context_tokens - max_input_tokens if max_input_tokens is not None else 0
     output = max(reserve_output_tokens, closed)
     costs = _tool_costs(tools, count_tokens)
-    tools_cost = sum(costs) + _list_overhead(tools)
+    tools_cost = _with_frame(tools, costs)
     prompt = context_tokens - output
     margin = max(0, prompt - math.floor(prompt / safety_factor))
     left = prompt - margin - tools_cost
@@ -96,7 +96,7 @@ def available_tokens(
         )
     largest = ""
     if costs:
-        index = max(range(len(costs)), key=costs.__getitem__)
+        index = costs.index(max(costs))
         name = _definition(tools[index]).get("name", f"tools[{index}]")
         largest = f" (the biggest is {name!r} with {costs[index]})"
     parts = {
@@ -115,7 +115,13 @@ def available_tokens(
 
 def count_tools(tools: Sequence[Tool], count_tokens: TokenCounter) -> int:
     """Return what the definitions of *tools* cost, framing included."""
-    return sum(_tool_costs(tools, count_tokens)) + _list_overhead(tools)
+    return _with_frame(tools, _tool_costs(tools, count_tokens))
+
+
+def _with_frame(tools: Sequence[Tool], costs: Sequence[int]) -> int:
+    if any("input_schema" in tool for tool in tools):
+        return sum(costs) + ANTHROPIC_TOOLS_OVERHEAD
+    return sum(costs) + (TOOLS_OVERHEAD if tools else 0)
 
 
 def _tool_costs(tools: Sequence[Tool], count_tokens: TokenCounter) -> list[int]:
@@ -123,10 +129,8 @@ def _tool_costs(tools: Sequence[Tool], count_tokens: TokenCounter) -> list[int]:
     count = ForgivingCounter(count_tokens, estimate_tokens)
     for index, tool in enumerate(tools):
         if not isinstance(tool, Mapping):
-            raise ConfigError(
-                f"tools[{index}] must be the definition that is sent, a dict, "
-                f"got {type(tool).__name__}"
-            )
+            kind = type(tool).__name__
+            raise ConfigError(f"tools[{index}] must be the definition that is sent, got {kind}")
         try:
             text = json.dumps(_definition(tool), ensure_ascii=False)
         except (TypeError, ValueError, RecursionError) as error:
@@ -140,12 +144,6 @@ def _definition(tool: Tool) -> Tool:
     function = tool.get("function")
     inner = function if isinstance(function, Mapping) else tool
     return {key: value for key, value in inner.items() if key != "cache_control"}
-
-
-def _list_overhead(tools: Sequence[Tool]) -> int:
-    if any("input_schema" in tool for tool in tools):
-        return ANTHROPIC_TOOLS_OVERHEAD
-    return TOOLS_OVERHEAD if tools else 0
 
 
 def find_window(

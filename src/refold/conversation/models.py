@@ -14,10 +14,12 @@ from datetime import date
 from functools import cache
 from importlib.resources import files
 from types import MappingProxyType
-from typing import Final, Literal, NamedTuple, Self
+from typing import Final, Literal, Self, TypeVar
 
 from refold.checks import check_whole
 from refold.errors import ConfigError
+
+T = TypeVar("T")
 
 MAX_NAME_CHARS: Final = 256
 """No provider has longer ids; a longer text is not looked at."""
@@ -28,22 +30,23 @@ _UNKNOWN: Final = "-"
 _SPELLING: Final = re.compile(r"[-._:@ ]|(?<=\d)p(?=\d)|(?:^|(?<=[-./_]))v(?=\d)")
 
 
-class Group(NamedTuple):
-    """Rows from one source."""
-
-    as_of: date
-    source: str
-    rows: list[list[str]]
-
-
-def read_groups(table: Literal["windows", "prices"]) -> Iterator[Group]:
-    """Read all rows of a table, the strongest source last."""
+def read_table(table: Literal["windows", "prices"]) -> Iterator[tuple[date, str, list[str]]]:
+    """Read a table: the day, the source and the words of each row, the strongest source last."""
     text = files("refold.conversation").joinpath("models.txt").read_text("utf-8")
     (part,) = (part for part in f"\n{text}".split("\n# ") if part.startswith(f"{table}:"))
     for section in part.split("\n## ")[1:]:
         heading, *rows = section.splitlines()
         day, _, source = heading.partition(" ")
-        yield Group(date.fromisoformat(day), source, [row.split() for row in rows])
+        yield from ((date.fromisoformat(day), source, row.split()) for row in rows)
+
+
+def find_model(table: Mapping[str, T], name: str) -> T | None:
+    """Return the row of a model in a table of keys, by any of its names."""
+    name = name.strip().lower()
+    if len(name) > MAX_NAME_CHARS:
+        return None
+    rows = (table.get(key_of(one)) for one in (name, *spellings(name)))
+    return next((row for row in rows if row is not None), None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,17 +89,16 @@ class WindowRegistry:
     def built_in(cls) -> Self:
         """Return the built-in registry."""
         windows: dict[str, Window] = {}
-        for group in read_groups("windows"):
-            for name, *numbers in group.rows:
-                context, output, prompt = (*map(_number, numbers), None, None, None)[:3]
-                windows[key_of(name)] = Window(
-                    model=name,
-                    context_tokens=context or 0,
-                    max_output_tokens=output,
-                    max_input_tokens=prompt,
-                    source=group.source,
-                    as_of=group.as_of,
-                )
+        for day, source, (name, *words) in read_table("windows"):
+            context, output, prompt = (*map(_number, words), None, None, None)[:3]
+            windows[key_of(name)] = Window(
+                model=name,
+                context_tokens=int(context or 0),
+                max_output_tokens=None if output is None else int(output),
+                max_input_tokens=None if prompt is None else int(prompt),
+                source=source,
+                as_of=day,
+            )
         return cls(windows=MappingProxyType(windows))
 
     def with_model(
@@ -138,13 +140,11 @@ class WindowRegistry:
         if len(name) > MAX_NAME_CHARS:
             return None
         plain, stated = _split_stated(name)
-        for key in (key_of(name), *map(key_of, spellings(plain))):
-            window = self.windows.get(key)
-            if window is not None and stated and key != key_of(name):
-                return replace(window, context_tokens=stated, max_input_tokens=None)
-            if window is not None:
-                return window
-        return None
+        exact = self.windows.get(key_of(name))
+        window = exact or find_model(self.windows, plain)
+        if exact is None and window is not None and stated:
+            return replace(window, context_tokens=stated, max_input_tokens=None)
+        return window
 
     def window_of(self, model: str) -> Window:
         """Return the window of *model*; raise `ConfigError` if it is not known."""
@@ -172,8 +172,8 @@ class WindowRegistry:
         return f"{type(self).__name__}(models={len(self)})"
 
 
-def _number(text: str) -> int | None:
-    return None if text == _UNKNOWN else int(text.replace("_", ""))
+def _number(text: str) -> float | None:
+    return None if text == _UNKNOWN else float(text.replace("_", ""))
 
 
 def key_of(name: str) -> str:
@@ -305,33 +305,24 @@ class PriceList:
 
     def find(self, model: str) -> Price | None:
         """Return the price of *model*, or `None` if no spelling of it is known."""
-        name = model.strip().lower()
-        if len(name) > MAX_NAME_CHARS:
-            return None
-        prices = (self.prices.get(key_of(one)) for one in (name, *spellings(name)))
-        return next((price for price in prices if price is not None), None)
+        return find_model(self.prices, model)
 
 
 @cache
 def list_prices() -> PriceList:
     """Read the prices that come with refold."""
-    (group,) = read_groups("prices")
-    prices = [_read_price(*row) for row in group.rows]
-    by_key = {key_of(price.model): price for price in prices}
-    return PriceList(source=group.source, as_of=group.as_of, prices=by_key)
-
-
-def _read_price(name: str, rate: str, output: str, read: str, written: str, *long: str) -> Price:
-    return Price(
-        model=name,
-        usd_per_million=float(rate),
-        output=_rate(output),
-        cache_read=_rate(read),
-        cache_written=_rate(written),
-        long_tokens=int(long[0]) if long else None,
-        long_usd_per_million=float(long[1]) if long else None,
-    )
-
-
-def _rate(rate: str) -> float | None:
-    return None if rate == _UNKNOWN else float(rate)
+    prices: dict[str, Price] = {}
+    table = [*read_table("prices")]
+    for _, _, (name, *words) in table:
+        rate, output, read, written, tokens, long = (*map(_number, words), None, None)[:6]
+        prices[key_of(name)] = Price(
+            model=name,
+            usd_per_million=rate or 0.0,
+            output=output,
+            cache_read=read,
+            cache_written=written,
+            long_tokens=None if tokens is None else int(tokens),
+            long_usd_per_million=long,
+        )
+    day, source, _ = table[0]
+    return PriceList(source=source, as_of=day, prices=prices)

@@ -1,4 +1,4 @@
-"""Whether an error says that a prompt did not fit, and by how much; sending it again if so.
+"""Whether an error says that a prompt did not fit, and by how much.
 
 Providers share no code for this, so it is read from their words; `overflow.txt` lists them. A rate
 limit is never an overflow, even where it counts tokens: waiting helps there, shortening does not.
@@ -7,18 +7,13 @@ limit is never an overflow, even where it counts tokens: waiting helps there, sh
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable, Generator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import Final
 
-from refold.errors import BudgetError, attribute_of
-
-if TYPE_CHECKING:
-    from refold.conversation.window import ContextWindowManager, Wires
-
-T = TypeVar("T")
+from refold.errors import attribute_of
 
 MAX_CHARS: Final = 20_000
 """How much of one error text is read; providers say it within the first lines."""
@@ -171,52 +166,3 @@ def _parse_text(text: str) -> Overflow | None:
 
 def _shorten(text: str) -> str:
     return text if len(text) <= 2 * _AROUND else f"{text[: 2 * _AROUND]}…"
-
-
-def send_fitting(
-    manager: ContextWindowManager, messages: Wires, send: Callable[[list[Any]], T]
-) -> T:
-    """Return what *send* returns for the fitted messages.
-
-    If the provider refuses them as too long, what it says is learned and they are sent once more;
-    a second refusal is a `BudgetError`. Every other error is passed on.
-    """
-    fitted = manager.fit(messages)
-    try:
-        return send(fitted.messages)
-    except Exception as error:
-        shorter = manager.recover(fitted.messages, error)
-        if shorter is None:
-            raise
-    with _last_try():
-        return send(shorter.messages)
-
-
-async def asend_fitting(
-    manager: ContextWindowManager,
-    messages: Wires,
-    send: Callable[[list[Any]], Awaitable[T]],
-) -> T:
-    """Do what `send_fitting` does with an async *send*."""
-    fitted = await manager.afit(messages)
-    try:
-        return await send(fitted.messages)
-    except Exception as error:
-        shorter = await manager.arecover(fitted.messages, error)
-        if shorter is None:
-            raise
-    with _last_try():
-        return await send(shorter.messages)
-
-
-@contextmanager
-def _last_try() -> Generator[None]:
-    """Name a second overflow for what it is."""
-    try:
-        yield
-    except Exception as error:
-        overflow = parse_overflow(error)
-        if overflow is None:
-            raise
-        problem = f"refused as too long a second time, after shortening: {overflow.message}"
-        raise BudgetError(problem) from error

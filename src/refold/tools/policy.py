@@ -70,17 +70,10 @@ class Policies:
 
     def policy_for(self, result: TextRef) -> ToolPolicy:
         """Return what may be done with *result*."""
-        policy = self._of_tool(result.tool)
+        tool, rules = result.tool, self.rules
+        globs = (name for name in rules if _GLOB.search(name) and fnmatchcase(tool, name))
+        policy = rules.get(tool) or rules.get(next(globs, ""), self.default)
         return min(policy, self.errors, key=_POLICIES.index) if result.is_error else policy
-
-    def may_send(self, result: TextRef) -> bool:
-        """Return whether a model may see *result*."""
-        policies = (self._of_tool(result.tool), *([self.errors] if result.is_error else []))
-        return "never_send" not in policies
-
-    def _of_tool(self, tool: str) -> ToolPolicy:
-        globs = (name for name in self.rules if _GLOB.search(name) and fnmatchcase(tool, name))
-        return self.rules.get(tool) or self.rules.get(next(globs, ""), self.default)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

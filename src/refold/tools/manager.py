@@ -85,9 +85,9 @@ class CompressionManager:
         self.options = chosen = replace(chosen, counter=counter)
         store, name = chosen.store, chosen.conversation
         self._shortener = Shortener(
-            options=chosen,
-            summarizer=build_summarizer(generate, model, summarizer, chosen),
-            text_store=None if store is None else TextStore(store, name),
+            chosen,
+            build_summarizer(generate, model, summarizer, chosen),
+            None if store is None else TextStore(store, name),
         )
         self._store = None if store is None else scoped(store, name)
         self._recorded: set[str] = set()
@@ -216,11 +216,11 @@ class CompressionManager:
         What is finished stays finished if this is cancelled.
         """
         judged = await asyncio.to_thread(self._survey, messages, again=again, in_place=in_place)
-        items += map(_untouched, judged)
         ready = [place for place, one in enumerate(judged) if not one.skip]
-        for item in items:
-            if item.status == "skipped":
-                self._log(item)
+        for one in judged:
+            items.append(one.report("skipped" if one.skip else "deferred", one.skip or "cancelled"))
+            if one.skip:
+                self._log(items[-1])
         deadline = self.options.pass_seconds
         if deadline is not None:
             deadline += asyncio.get_running_loop().time()
@@ -236,8 +236,7 @@ class CompressionManager:
             async with turn:
                 started, one = self.options.clock(), judged[place]
                 message = messages[one.ref.index] if in_place else None
-                item = replace(items[place], status="skipped", reason="")
-                item = await self._settle(one, item, message, deadline)
+                item = await self._settle(one, message, deadline)
                 items[place] = item = replace(item, seconds=self.options.clock() - started)
                 done += 1
                 self._log(item)
@@ -255,20 +254,17 @@ class CompressionManager:
             raise errors.exceptions[0] from None
         tell("done")
 
-    async def _settle(
-        self, one: Candidate, item: ItemReport, message: Any, deadline: float | None
-    ) -> ItemReport:
+    async def _settle(self, one: Candidate, message: Any, deadline: float | None) -> ItemReport:
         """Shorten one text, and put the short form into its *message*, if there is one, at once."""
-        known = self._memory.find(one.key)
-        is_cached = known.short is not None
-        if not is_cached:
-            short, item = await self._shortener.shorten(one, item, deadline)
+        item, known, is_cached = one.report("skipped", ""), self._memory.find(one.key), True
+        if known.short is None:
+            short, item = await self._shortener.shorten(one, deadline)
             if short is None:
                 if item.status != "deferred":
                     # Without a model the outcome would be the same for ever.
                     was_asked = item.attempts or item.status == "failed"
-                    rest = self.options.cool_down_seconds if was_asked else math.inf
-                    self._memory.learn(one.key, _Known(until=self.options.clock() + rest))
+                    seconds = self.options.cool_down_seconds if was_asked else math.inf
+                    self._memory.rest(one.key, seconds)
                 return item
             known = self._memory.learn(one.key, _Known(short, item.by))
             is_cached = item.by == "model" and not item.usage.calls
@@ -326,22 +322,6 @@ def _reports() -> Mapping[CompressionManager, ManagerReport]:
     return _last_reports.get() or {}
 
 
-def _untouched(one: Candidate) -> ItemReport:
-    """Report a text that stays as it is, or was not reached."""
-    ref = one.ref
-    return ItemReport(
-        index=ref.index,
-        place=ref.place,
-        tool=ref.tool,
-        status="skipped" if one.skip else "deferred",
-        reason=one.skip or "cancelled",
-        chars_before=len(ref.text),
-        chars_after=len(ref.text),
-        tokens_before=one.tokens_now,
-        tokens_after=one.tokens_now,
-    )
-
-
 class _Known(NamedTuple):
     """A short form that was made before; none if the text is left alone until a time."""
 
@@ -375,6 +355,10 @@ class _Memory:
         """Tell whether a text is to be left alone."""
         known = self.find(key)
         return known.short is None and self._clock() < known.until
+
+    def rest(self, key: str, seconds: float) -> None:
+        """Leave a text alone for some time."""
+        self.learn(key, _Known(until=self._clock() + seconds))
 
     def learn(self, key: str, known: _Known, *, again: bool = False) -> _Known:
         """Keep what is known, and return what to use: the first short form, unless made *again*."""

@@ -15,9 +15,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final
 
-from refold.codecs import reencode
 from refold.errors import ConfigError, ToolCallError, describe
-from refold.fold.one_text import fold_text
 from refold.llm.ask import Asker, Questions, Tally
 from refold.llm.summarizers.base import Summarizer, Summary, SummaryRequest, as_summarizer
 from refold.llm.summarizers.calls import Generate, generating
@@ -26,7 +24,7 @@ from refold.llm.summarizers.stack import resolve_summarizer, wrap_summarizer
 from refold.messages.message import Message
 from refold.messages.token_count import count_beside
 from refold.messages.wire import text_digest
-from refold.notation.notes import shortened_from, summarized_from
+from refold.notation.notes import summarized_from
 from refold.notation.recognize import has_tag
 from refold.scan.redaction import hide_secrets
 from refold.scan.secrets import find_secrets
@@ -40,7 +38,7 @@ from refold.tools.shapes import (
     read_turns,
     texts_of,
 )
-from refold.tools.text_store import TextStore, show_short
+from refold.tools.text_store import TextStore, excerpt, respelled, show_short
 
 _MAX_CONTEXT_CHARS: Final = 400
 """How much of the arguments and of the task a summarizer gets. A guess, about 100 tokens each:
@@ -95,6 +93,21 @@ class Candidate:
     def text_key(self) -> str:
         """The key of the text, under which its short form is kept."""
         return f"{text_digest(self.ref.text)}:{self.policy}:"
+
+    def report(self, status: Status, reason: str) -> ItemReport:
+        """Report it as it is."""
+        ref, size = self.ref, len(self.ref.text)
+        return ItemReport(
+            index=ref.index,
+            place=ref.place,
+            tool=ref.tool,
+            status=status,
+            reason=reason,
+            chars_before=size,
+            chars_after=size,
+            tokens_before=self.tokens_now,
+            tokens_after=self.tokens_now,
+        )
 
     def describe(self, hide: Callable[[str], str]) -> str:
         """Describe the text for its summarizer; *hide* takes the secrets out of that.
@@ -213,32 +226,37 @@ def find_trigger(
     return ""
 
 
-Shortened = tuple[str | None, ItemReport]
-"""A short form, if there is one, and how that came about."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Shortener:
     """Shortens texts in the ways that the options allow; stateless."""
 
-    options: ManagerOptions
-    summarizer: Summarizer | None
-    text_store: TextStore | None
+    def __init__(
+        self, options: ManagerOptions, summarizer: Summarizer | None, text_store: TextStore | None
+    ) -> None:
+        self._options, self._count = options, options.counter
+        self._asker = Asker(summarizer=summarizer, count_tokens=options.counter)
+        self._text_store = text_store
 
-    async def shorten(self, one: Candidate, item: ItemReport, deadline: float | None) -> Shortened:
-        """Return the short form of a text, or why there is none; errors are outcomes too."""
+    async def shorten(
+        self, one: Candidate, deadline: float | None
+    ) -> tuple[str | None, ItemReport]:
+        """Return the short form of a text, if there is one, and how that came about.
+
+        Errors are outcomes too.
+        """
+        text, item = one.ref.text, one.report("skipped", "")
         # A prompt of the caller's own may want less than all of the text, or another form.
-        may_pack = self.summarizer is None or self.options.prompt == DEFAULT_COMPRESSION_PROMPT
+        may_pack = not self._asker.is_enabled or self._options.prompt == DEFAULT_COMPRESSION_PROMPT
         enough = one.tokens * (1 if one.policy == "lossless" else _ENOUGH)
         enough = min(enough, one.target or enough)
         try:
-            short = packed = await asyncio.to_thread(self._pack, one)
-            if packed is None or not may_pack or self.options.counter(packed) > enough:
+            short = await asyncio.to_thread(respelled, text, self._count, self._text_store)
+            short = packed = self._if_shorter(one, short)
+            if packed is None or not may_pack or self._count(packed) > enough:
                 short, item = await self._ask(one, item, deadline)
             if short is None and item.status not in ("failed", "rejected"):
                 short = await asyncio.to_thread(self._excerpt, one, packed)
-            if short is not None and self.text_store is not None:
-                await asyncio.to_thread(self.text_store.keep, one.ref.text)
+            if short is not None and self._text_store is not None:
+                await asyncio.to_thread(self._text_store.keep, text)
         except Exception as error:  # noqa: BLE001 - stores and secret finders may be foreign
             return None, replace(item, status="failed", reason=describe(error))
         if short is not None:
@@ -248,27 +266,25 @@ class Shortener:
             item = replace(item, status="rejected", reason=why)
         return None, item
 
-    def _saves(self, one: Candidate, short: str) -> bool:
-        most = int(one.tokens_now * (1 - self.options.min_saving))
-        return len(short) < len(one.ref.text) and self.options.counter(short) <= most
+    def _if_shorter(self, one: Candidate, short: str | None) -> str | None:
+        """Return *short* if it saves enough."""
+        most = int(one.tokens_now * (1 - self._options.min_saving))
+        if short is None or len(short) >= len(one.ref.text) or self._count(short) > most:
+            return None
+        return short
 
-    def _pack(self, one: Candidate) -> str | None:
-        """Return the text re-encoded without loss, if that saves enough."""
-        text = one.ref.text
-        recoded = reencode(text, self.options.counter)
-        packed = None if recoded is None else show_short(recoded.text, text, "", self.text_store)
-        return packed if packed is not None and self._saves(one, packed) else None
-
-    async def _ask(self, one: Candidate, item: ItemReport, deadline: float | None) -> Shortened:
+    async def _ask(
+        self, one: Candidate, item: ItemReport, deadline: float | None
+    ) -> tuple[str | None, ItemReport]:
         """Ask the model, if there is one that may be asked and if that pays.
 
         Its answer is judged together with everything that is added to it.
         """
-        options, text = self.options, one.ref.text
+        options, text = self._options, one.ref.text
         written = _SHORT_SHARE * one.tokens
         cost = options.price_factor * (_PROMPT_TOKENS + one.tokens + _OUTPUT_PRICE * written)
         pays = cost < (one.tokens - written) * options.expected_uses
-        if self.summarizer is None or one.policy != "model" or not pays:
+        if not self._asker.is_enabled or one.policy != "model" or not pays:
             return None, item
         hide = partial(hide_secrets, find=options.find_secrets or find_secrets)
         questions = Questions(
@@ -277,13 +293,12 @@ class Shortener:
             rooms={} if one.target is None else {text: one.target},
             is_free=options.prompt != DEFAULT_COMPRESSION_PROMPT,
         )
-        asker = Asker(summarizer=self.summarizer, count_tokens=options.counter)
         tally, calls = Tally(), [0]
         token = _CALLS.set(calls)
         whys, is_late = list[str](), False
         try:
             async with asyncio.timeout_at(deadline):
-                answer = (await asker.answer(questions, tally)).get(text)
+                answer = (await self._asker.answer(questions, tally)).get(text)
         except TimeoutError:
             answer, is_late, whys = None, True, ["the pass was over"]
         finally:
@@ -293,18 +308,17 @@ class Shortener:
         item = replace(item, usage=tally.usage, attempts=calls[0])
         if answer is not None:
             words = summarized_from(one.tokens, "tokens")
-            short = show_short(answer, text, words, self.text_store)
-            if self._saves(one, short):
+            short = self._if_shorter(one, show_short(answer, text, words, self._text_store))
+            if short is not None:
                 return short, replace(item, by="model", reason="; ".join(whys))
             whys.append("it saves too little")
-        status: Status = item.status
-        if is_late:
-            status = "deferred"
-        elif answer is None and tally.failures:
-            status = "failed"
-        elif answer is None and any(refusal.check in _USELESS for refusal in tally.refused):
-            status = "rejected"
-        return None, replace(item, status=status, reason="; ".join(whys))
+        elif is_late:
+            item = replace(item, status="deferred")
+        elif tally.failures:
+            item = replace(item, status="failed")
+        elif any(refusal.check in _USELESS for refusal in tally.refused):
+            item = replace(item, status="rejected")
+        return None, replace(item, reason="; ".join(whys))
 
     def _excerpt(self, one: Candidate, packed: str | None) -> str | None:
         """Shorten without a model: an excerpt if the policy allows loss, else the lossless form.
@@ -312,17 +326,13 @@ class Shortener:
         Of JSON an excerpt would lose records and fields, which a model is told to preserve; only
         a policy that asks for excerpts gets one.
         """
-        text, count = one.ref.text, self.options.counter
+        text = one.ref.text
         most = one.target or max(_EXCERPT_LEAST, int(_SHORT_SHARE * one.tokens))
         keeps_all = one.policy == "lossless" or (one.policy == "model" and is_json(text))
-        if keeps_all or (packed is not None and count(packed) <= most):
+        if keeps_all or (packed is not None and self._count(packed) <= most):
             return packed
-        excerpt = fold_text(text, most, count)
-        if excerpt is None:
-            return packed
-        words = shortened_from(one.tokens, "tokens")
-        short = show_short(excerpt, text, words, self.text_store)
-        return short if self._saves(one, short) else packed
+        short = excerpt(text, most, self._count, self._text_store)
+        return self._if_shorter(one, short) or packed
 
 
 def build_summarizer(

@@ -15,6 +15,7 @@ from refold.messages.wire import FOLD_PREFIX, letters_of, text_digest
 from refold.notation.marks import ANCHOR_CHARS, GAP, HANDLE_CHARS, show_handle
 from refold.notation.notes import annotate, annotate_json, note, shortened_from
 from refold.scan.structure import is_json
+from refold.scan.tokens.counter import TokenCounter
 from refold.scan.tokens.estimate import estimate_tokens
 from refold.stores.base import Store
 from refold.stores.scope import scoped
@@ -79,6 +80,21 @@ def show_short(short: str, text: str, words: str, text_store: TextStore | None) 
     """
     mark = note(words, "" if text_store is None else text_store.handle_of(text))
     return annotate_json(short, mark) if mark and is_json(short) else annotate(short, mark)
+
+
+def respelled(text: str, count: TokenCounter, text_store: TextStore | None) -> str | None:
+    """Return *text* in fewer tokens without loss, with its handle; `None` if there is no way."""
+    recoded = reencode(text, count)
+    return None if recoded is None else show_short(recoded.text, text, "", text_store)
+
+
+def excerpt(text: str, most: int, count: TokenCounter, text_store: TextStore | None) -> str | None:
+    """Return the pieces of *text* that are worth most in about *most* tokens, with its handle."""
+    from refold.fold.one_text import fold_text
+
+    pieces = fold_text(text, most, count)
+    words = shortened_from(count(text), "tokens")
+    return None if pieces is None else show_short(pieces, text, words, text_store)
 
 
 class ShortResult(NamedTuple):

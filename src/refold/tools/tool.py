@@ -24,7 +24,6 @@ from uuid import UUID
 
 from refold.calling import is_async
 from refold.checks import check_choice, check_whole
-from refold.codecs import reencode
 from refold.errors import ConfigError, describe
 from refold.fold.one_text import fold_text
 from refold.llm import summarizers
@@ -36,7 +35,7 @@ from refold.scan.structure import is_json
 from refold.scan.tokens.estimate import estimate_tokens
 from refold.scan.truncate import cut
 from refold.stores.base import Store, check_store
-from refold.tools.text_store import TextStore, show_short
+from refold.tools.text_store import TextStore, respelled
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -180,10 +179,9 @@ class ToolCompressor:
                 why = ["the summary is too long", *refused, *tally.failures][-1]
                 self._count(why, failures=1)
             # JSON stays JSON: whoever called may parse it.
-            packed = None if is_json(text) else reencode(text, estimate_tokens)
-            short = "" if packed is None else show_short(packed.text, text, "", self._text_store)
-            if packed is None or size(short) > self.max_bytes:
-                short = shorten(text, self.max_bytes, handle)
+            packed = None if is_json(text) else respelled(text, estimate_tokens, self._text_store)
+            is_short = packed is not None and size(packed) <= self.max_bytes
+            short = packed if packed and is_short else shorten(text, self.max_bytes, handle)
         self._count("", compressed=1, bytes_before=before, bytes_after=size(short))
         return short
 

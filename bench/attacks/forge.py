@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from attacks.base import Area, Check
 from attacks.reports import talk, with_ids
-from refold import MemoryStore, compress, retrieve_tool, uncompress
+from refold import MemoryStore, Session, compress, retrieve_tool, uncompress
 from refold.messages.wire import clone, digest
 from refold.notation.marks import ANCHOR_CHARS, HANDLE_CHARS, excerpt
 from refold.options import Profile
@@ -34,7 +34,8 @@ class Town:
     """Many conversations in one store, half of them with names, and their stand-ins.
 
     Of a conversation without a name the first stand-in has a long handle: who has all of it can go
-    on with the conversation. It is no forgery to paste that one, letter by letter.
+    on with the conversation. It is no forgery to paste that one, letter by letter. Sessions show
+    short ones only, and are known by all that was said before.
     """
 
     def __init__(self, victims: int, seed: int) -> None:
@@ -43,6 +44,7 @@ class Town:
         self.random = Random(seed)
         self.views: list[View] = []
         self.named: list[View] = []
+        self.sessions: list[View] = []
         for number in range(victims):
             messages = talk(Random(f"victim/{seed}/{number}"), _TURNS)
             name = f"customer-{number}" if number % 2 else None
@@ -50,8 +52,10 @@ class Town:
             view = compress(
                 messages, store=self.store, recency_window=0, conversation=name, profile=profile
             ).messages
-            folded = [now for now, was in zip(view, messages, strict=True) if now != was]
-            (self.views if name is None else self.named).append(folded)
+            (self.views if name is None else self.named).append(_folded(view, messages))
+            session = Session[Wire](store=self.store, recency_window=0, profile=profile)
+            session.extend(messages)
+            self.sessions.append(_folded(session.refold(), messages))
 
     def letters(self, count: int) -> str:
         """Guess a handle."""
@@ -60,6 +64,10 @@ class Town:
     def text_of(self, view: View) -> str:
         """Return the words of one of the stand-ins of a view."""
         return str(self.random.choice(view)["content"])
+
+
+def _folded(view: View, messages: View) -> View:
+    return [now for now, was in zip(view, messages, strict=True) if now != was]
 
 
 def _mark(town: Town) -> str:
@@ -87,6 +95,17 @@ def _later_one(town: Town) -> str:
     return str(town.random.choice(town.random.choice(town.views)[1:])["content"])
 
 
+def _guessed_in_a_session(town: Town) -> str:
+    """Guess the letters of a session's first stand-in, of which all else is known."""
+    words = str(town.random.choice(town.sessions)[0]["content"])
+    return _SHOWN.sub(f"#{town.letters(HANDLE_CHARS)}", words, count=1)
+
+
+def _of_a_session(town: Town) -> str:
+    """Paste a stand-in of a session's, without what comes before it there."""
+    return town.text_of(town.random.choice(town.sessions)[1:])
+
+
 def _of_a_named_one(town: Town) -> str:
     return town.text_of(town.random.choice(town.named))
 
@@ -96,6 +115,8 @@ _TYPED: dict[str, Callable[[Town], str]] = {
     "a guessed summary": _summary,
     "the beginning of another's anchor": _cut_anchor,
     "another's later stand-in": _later_one,
+    "a guessed handle of a session": _guessed_in_a_session,
+    "another's stand-in, from a session": _of_a_session,
     "another's stand-in, from a conversation with a name": _of_a_named_one,
 }
 
@@ -168,7 +189,7 @@ def _asked(town: Town, tries: int) -> Check:
     ]
     keys = [digest(message) for message in talk(Random(f"victim/{town.seed}/0"), _TURNS)]
     for _ in range(tries):
-        words = town.text_of(town.random.choice(town.named))
+        words = town.text_of(town.random.choice((*town.named, *town.sessions)))
         seen = _SHOWN.findall(words)[0]
         guessed = town.letters(HANDLE_CHARS)
         handle = town.random.choice((guessed, seen, *keys))  # keys: from a dump of the store

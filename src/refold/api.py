@@ -16,7 +16,8 @@ from refold.llm.ask import arun, run
 from refold.messages.foreign import accept_foreign as replace_foreign
 from refold.messages.formats import check_list
 from refold.messages.formats.objects import Objects
-from refold.messages.restore import Source, restore
+from refold.messages.manifest import Get
+from refold.messages.restore import restore
 from refold.options import Options, check_effect
 from refold.result import Result, UncompressResult
 from refold.stores.base import Store
@@ -213,13 +214,13 @@ def uncompress(
     checked = check_list(objects.read(messages))
     if max_messages is not None:
         check_whole("max_messages", max_messages)
-    source = find_source(store, conversation)
+    get = find_source(store, conversation)
     count, expanded, missing = len(checked), 0, list[str]()
-    if accept_foreign and source.has_ids:
-        checked, expanded, missing = replace_foreign(checked, source, max_messages)
+    if accept_foreign and (isinstance(store, Mapping) or not isinstance(store, Store)):
+        checked, expanded, missing = replace_foreign(checked, get, max_messages)
     result = restore(
         checked,
-        source,
+        get,
         conversation=conversation,
         edited=edited,
         partial=partial,
@@ -239,7 +240,7 @@ def uncompress(
 
 def find_source(
     store: Store | Mapping[str, Any] | Callable[[str], Any] | None, conversation: str | None
-) -> Source:
+) -> Get:
     """Return what finds originals in a store or a mapping, or by a function.
 
     Raises `StoreError` for anything else.
@@ -247,7 +248,7 @@ def find_source(
     if conversation is not None:
         check_name("conversation", conversation)
     if isinstance(store, Store) and not isinstance(store, Mapping):
-        return Source(scoped(store, conversation).get)
+        return scoped(store, conversation).get
     look_up = store.get if isinstance(store, Mapping) else store
     if not callable(look_up):
         raise StoreError(
@@ -258,4 +259,4 @@ def find_source(
     def get(keys: Iterable[str]) -> dict[str, Any]:
         return {key: value for key in keys if (value := look_up(key)) is not None}
 
-    return Source(get, has_ids=True)
+    return get

@@ -58,6 +58,8 @@ class Job:
 class Engine(Planner):
     """A planner with a store to write to and models to ask.
 
+    A conversation that has neither a name nor a session is tied to its view by a long handle.
+
     What it knows of the texts of the last conversation helps with the next one, which is often the
     same one with some turns more; nothing else is kept.
     """
@@ -68,6 +70,7 @@ class Engine(Planner):
         *,
         store: Store | None = None,
         conversation: str | None = None,
+        is_session: bool = False,
         summarizer: object = None,
         on_event: Listener | None = None,
         pass_seconds: float | None = None,
@@ -86,7 +89,8 @@ class Engine(Planner):
             raise ConfigError(f"{chosen[0]} has no effect without a model: give a summarizer too")
         self._last_cache: TextCache | None = None
         self._loader = GrowingLoader(options.format, strict_roles=options.strict_roles)
-        super().__init__(options, options.counter or counter_for(options.model), conversation)
+        counter = options.counter or counter_for(options.model)
+        super().__init__(options, counter, conversation, is_session=is_session)
         self._store = None if store is None else scoped(store, conversation)
         if conversation is not None:
             check_name("conversation", conversation)

@@ -24,7 +24,7 @@ from refold.fold.rate import Weights
 from refold.fold.whole import fold_prose, spell_all
 from refold.fold.write import count_sources
 from refold.messages.folds import SUMMARIZED, Fold, Outcome, Plan, kept_fold
-from refold.messages.handles import Sizes, handle_of, seal_plan
+from refold.messages.handles import Sizes, behind_of, handle_of, seal_plan, shown_in
 from refold.messages.message import Message
 from refold.messages.provider import alternate, end_alike, is_checked, spread, strip_thinking
 from refold.messages.token_count import CountedTexts, count_plan
@@ -57,9 +57,17 @@ _LOSSLESS_SHARE: Final = 0.4
 class Planner:
     """Plans conversations by one set of options; knows no store and no model, and is stateless."""
 
-    def __init__(self, options: Options, counter: TokenCounter, conversation: str | None) -> None:
+    def __init__(
+        self,
+        options: Options,
+        counter: TokenCounter,
+        conversation: str | None,
+        *,
+        is_session: bool = False,
+    ) -> None:
         self.options = options
         self.conversation = conversation
+        self._needs_anchor = conversation is None and not is_session
         self.spelling: Spelling = CLASSIC if options.profile == "classic" else PLAIN
         self._is_standard = options.profile == "standard"
         self._counter = counter
@@ -167,7 +175,7 @@ class Planner:
         None where words are counted.
         """
         shows = self.spelling.shows_handles or not all(m.has_envelope for m in messages)
-        if self.conversation is not None or not shows:
+        if not (self._needs_anchor and shows):
             return 0
         count = CountedTexts(self._counter, estimate_tokens)
         extra = max(
@@ -185,10 +193,13 @@ class Planner:
         sizes: Sizes | None = None,
     ) -> Plan:
         """Give the stand-ins of a plan unguessable and unique handles; see `seal_plan`."""
-        is_named = self.conversation is not None
         plan = spread(tuple(plan)) if self.options.same_count else alternate(tuple(plan))
-        is_final = self._is_standard and self.options.has_budget
-        return seal_plan(plan, sizes, is_named=is_named, is_final=is_final, tokens=tokens)
+        lacking = marks.ANCHOR_CHARS if self._needs_anchor else 0
+        if lacking and self._is_standard and self.options.has_budget:
+            # It is not folded again with more: so the letters of all handles count together.
+            shown = {behind_of(f.sources).fold for f in plan if f.is_marked and shown_in(f)}
+            lacking -= marks.HANDLE_CHARS * max(0, len(shown) - 1)
+        return seal_plan(plan, sizes, lacking=lacking, tokens=tokens)
 
     def unbind(
         self,

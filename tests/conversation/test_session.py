@@ -580,7 +580,7 @@ def test_a_session_file_may_begin_with_a_record_that_is_no_turn() -> None:
         {"type": "user", "uuid": "u1", "message": {"role": "user", "content": PROSE}},
         {"type": "assistant", "uuid": "u2", "message": {"role": "assistant", "content": PROSE * 3}},
     ]
-    result = compress(records, recency_window=0, keep_duplicate="first")
+    result = compress(records, recency_window=0, keep_duplicate="first", conversation="c")
     session = Session(recency_window=0)
     session.extend(records)
     assert spelled(session.refold()) == spelled(result.messages)

@@ -30,7 +30,7 @@ from refold.messages.foreign import foreign_ids
 from refold.messages.formats import check_list, load
 from refold.messages.manifest import RECORD_PREFIXES, read_said
 from refold.messages.message import Message
-from refold.messages.restore import Source, restore
+from refold.messages.restore import restore
 from refold.messages.wire import digest
 from refold.options import Options
 from refold.report.story import Row, make_rows
@@ -85,7 +85,11 @@ def fold_file(
     """
     with locating_errors(document):
         engine = Engine(
-            options, store=store, conversation=document.conversation, summarizer=summarizer
+            options,
+            store=store,
+            conversation=document.conversation,
+            is_session=True,
+            summarizer=summarizer,
         )
         job = engine.begin(document.messages)
         if progress is not None:
@@ -167,7 +171,7 @@ def unfold_file(document: Document, store: Store) -> UnfoldedFile:
 
     with locating_errors(document):
         messages = check_list(document.messages)
-    result = restore(messages, Source(get), conversation=document.conversation)
+    result = restore(messages, get, conversation=document.conversation)
     sources: list[list[Any]] = [[] for _ in messages]
     for wire, place in zip(result.messages, result.places, strict=True):
         sources[place].append(wire)

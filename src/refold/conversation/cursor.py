@@ -304,8 +304,7 @@ class Cursor:
 
     def _sealed(self, folds: Sequence[Fold], now: View) -> Plan:
         """Return the folds of what is new as they will be written."""
-        is_anchored = self.engine.conversation is not None or bool(now.trail.stands)
-        plan = seal_plan(folds, is_named=is_anchored, tokens=self.cache.tokens)
+        plan = seal_plan(folds, tokens=self.cache.tokens)
         if not any(fold.sources[0].thinking for fold in plan):
             return plan
         # What was thought after a result that is first sent now was thought about another form of

@@ -104,7 +104,8 @@ class Session(Generic[M]):
             # Later copies refer to the first one, so that what was shown need not change.
             combined = replace(combined, keep_duplicate="first")
         self._budget = Budget.of(budget if isinstance(budget, str) else combined.token_budget)
-        self._begin(Engine(combined, store=store, **self._helpers), prices=prices, clock=clock)
+        engine = Engine(combined, store=store, is_session=True, **self._helpers)
+        self._begin(engine, prices=prices, clock=clock)
 
     def _begin(
         self,
@@ -220,7 +221,7 @@ class Session(Generic[M]):
         Messages that were folded before come back into the next view, which changes from there on.
         """
         options = replace(self.options, pins=(*self.options.pins, *pins))
-        self.cursor.engine = Engine(options, store=self._store, **self._helpers)
+        self.cursor.engine = Engine(options, store=self._store, is_session=True, **self._helpers)
         self.has_new_pins = True
 
     @property

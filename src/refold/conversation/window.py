@@ -174,6 +174,7 @@ class ContextWindowManager:
             combine(options, {**fixed, "pins": tuple(pins)}),
             store=store,
             conversation=conversation,
+            is_session=True,
             summarizer=summarizer if llm is None else generating(llm),
             pass_seconds=pass_seconds,
         )

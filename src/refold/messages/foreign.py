@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from refold.messages.manifest import Behind, texts_in
+from refold.messages.manifest import Behind, Get, texts_in
 from refold.messages.message import Message
-from refold.messages.restore import Leaves, Source
+from refold.messages.restore import Leaves
 from refold.messages.wire import METADATA_KEY, Wire, letters_of
 
 _PROVENANCE: Final = "_cce_original"
@@ -65,7 +65,7 @@ def foreign_ids(message: Wire) -> tuple[str, ...]:
 
 
 def accept_foreign(
-    messages: Sequence[Wire], source: Source, max_messages: int | None = None
+    messages: Sequence[Wire], get: Get, max_messages: int | None = None
 ) -> tuple[list[Wire], int, list[str]]:
     """Replace stand-ins that other tools wrote by the messages with the ids that they name.
 
@@ -73,13 +73,13 @@ def accept_foreign(
     that are missing.
     """
     restored: list[Wire] = []
-    leaves = Leaves(source, max_messages, listed=len(messages))
+    leaves = Leaves(get, max_messages, listed=len(messages))
     expanded, seen = 0, set[tuple[str, ...]]()
     waiting: list[tuple[Wire, frozenset[str]]] = [(m, frozenset()) for m in reversed(messages)]
     while waiting:
         wire, above = waiting.pop()
         ids = foreign_ids(wire)
-        known = source.get(ids) if ids and len(above) < _MOST_LEVELS else {}
+        known = get(ids) if ids and len(above) < _MOST_LEVELS else {}
         lost = [id_ for id_ in ids if id_ in above or not isinstance(known.get(id_), Mapping)]
         leaves.missing |= dict.fromkeys(lost)
         if not ids or lost:

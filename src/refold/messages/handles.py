@@ -1,9 +1,9 @@
 """Handles: the letters that stand-ins show, derived from what they stand for.
 
-Five letters do, unless two folds of a view or of its conversation begin with the same ones. Without
-the name of a conversation, the first stand-in of a view shows 28, so that nobody can write a view
-that they do not have. A planner writes `handle_of` into each stand-in once, as `#letters` at the
-end of a mark; `seal_plan` exchanges it where it must be longer, and changes nothing else of a plan.
+Five letters do, unless two folds of a view or of its conversation begin with the same ones. What is
+folded by itself without a name shows 28 in its first stand-in, so that nobody can write a view that
+they do not have. A planner writes `handle_of` into each stand-in once, as `#letters` at the end of
+a mark; `seal_plan` exchanges it where it must be longer, and changes nothing else of a plan.
 """
 
 from __future__ import annotations
@@ -18,13 +18,11 @@ from refold.messages.manifest import Behind
 from refold.messages.message import Message
 from refold.messages.token_count import CountedTexts
 from refold.messages.wire import letters_of, spell
-from refold.notation.marks import ANCHOR_CHARS, HANDLE_CHARS, ends_in, put_handle, shown_handle
+from refold.notation.marks import HANDLE_CHARS, MOST_CHARS, ends_in, put_handle, shown_handle
 from refold.notation.recognize import find_handles
 
 Sizes = dict[str, int]
 """How many letters the handles of some folds have; all others have `HANDLE_CHARS`."""
-MOST_CHARS: Final = 36
-"""Letters of the longest handle that is recognized."""
 _MORE: Final = 4
 """Letters more where a handle is taken."""
 
@@ -69,53 +67,47 @@ def seal_plan(
     plan: Sequence[Fold],
     sizes: Sizes | None = None,
     *,
-    is_named: bool,
-    is_final: bool = False,
+    lacking: int = 0,
     tokens: CountedTexts | None = None,
 ) -> Plan:
-    """Return *plan* with unique handles of at least these *sizes*; without a name, one is long.
+    """Return *plan* with unique handles of at least these *sizes*.
 
-    That is the first one, so that a conversation that grows keeps its beginning. If the plan
-    *is_final*, the letters of all handles count together, and the first needs to be no longer than
-    what the others lack.
+    The first that shows one makes up for the letters that are *lacking*, and not those after it: so
+    a conversation that grows keeps its beginning.
 
     With *tokens*, a fold that a longer handle makes longer than its sources is undone. A plan that
     is sealed already comes back as it is.
     """
     sizes = {} if sizes is None else sizes
     owners: dict[str, str] = {}
-    letters = ANCHOR_CHARS if is_named else 0
-    if is_final:
-        folds = {behind_of(f.sources).fold for f in plan if f.is_marked and shown_in(f)}
-        letters += HANDLE_CHARS * max(0, len(folds) - 1)
     sealed: list[Fold] = []
     for fold in plan:
-        sealed.append(fold)
         if not fold.is_marked:
+            sealed.append(fold)
             if fold.note or fold.sources[0].stands_for is not None:
-                letters += sum(map(len, find_handles(fold.note or spell(fold.sources[0].wire))))
+                lacking -= sum(map(len, find_handles(fold.note or spell(fold.sources[0].wire))))
             continue
         key, shown = behind_of(fold.sources).fold, shown_in(fold)
         while owners.setdefault(letters_of(key, sizes.get(key, HANDLE_CHARS)), key) != key:
             if not grow(sizes, key):
                 break
-        if shown and letters < ANCHOR_CHARS:
-            sizes[key] = max(sizes.get(key, HANDLE_CHARS), ANCHOR_CHARS - letters)
-            letters += max(len(shown), sizes[key])
+        if shown and lacking > 0:
+            sizes[key] = max(sizes.get(key, HANDLE_CHARS), lacking)
         if len(shown) < sizes.get(key, 0):
             longer = _show(fold, shown, letters_of(key, sizes[key]))
-            if tokens is None or _is_shorter(longer, tokens):
-                sealed[-1] = longer
-            else:
-                sealed[-1:] = [kept_fold(source, "anchor_reverted") for source in fold.sources]
+            if tokens is not None and not _is_shorter(longer, tokens):
+                sealed += [kept_fold(source, "anchor_reverted") for source in fold.sources]
+                continue
+            fold = longer  # noqa: PLW2901
+        sealed.append(fold)
+        lacking = 0 if shown else lacking
     return tuple(sealed)
 
 
 def _show(fold: Fold, shown: str, handle: str) -> Fold:
     """Let *fold* show a *handle* in the place of the one that is *shown*, if any is."""
-    shows = [n for n, text in fold.texts.items() if ends_in(text, shown)]
-    if shows or (fold.texts and not shown):
-        number = shows[0] if shows else min(fold.texts)
+    shows = (n for n, text in fold.texts.items() if not shown or ends_in(text, shown))
+    if (number := next(shows, None)) is not None:
         text = put_handle(fold.texts[number], shown, handle)
         rows = fold.outcomes
         if len(rows) == 1 and number < len(rows[0]):
@@ -133,8 +125,7 @@ def _show(fold: Fold, shown: str, handle: str) -> Fold:
 
 def _is_shorter(fold: Fold, tokens: CountedTexts) -> bool:
     """Tell whether *fold* is shorter than its sources, in characters and in tokens."""
-    before, after = sum(source.chars for source in fold.sources), sum(map(len, fold.texts_after))
-    for number, call in fold.calls.items():
-        before += len(fold.sources[0].calls[number].text)
-        after += len(call.text)
+    calls = [(fold.sources[0].calls[number], call) for number, call in fold.calls.items()]
+    before = sum(source.chars for source in fold.sources) + sum(len(was.text) for was, _ in calls)
+    after = sum(map(len, fold.texts_after)) + sum(len(now.text) for _, now in calls)
     return after < before and tokens.fold(fold) < sum(map(tokens.message, fold.sources))

@@ -20,24 +20,21 @@ tags that show no handle: so a view is still the same after a database or a prov
 
 from __future__ import annotations
 
-import json
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, NamedTuple, Self
 
 from refold.errors import MessageError, StoreError
-from refold.messages.formats import recognize
-from refold.messages.message import Message
+from refold.messages.formats import check_end, recognize
+from refold.messages.message import Message, read_json
 from refold.messages.wire import (
     FOLD_PREFIX,
     ID_KEY,
     METADATA_KEY,
-    digest,
     digest_unordered,
-    is_shallow,
+    letters_of,
     name,
-    place_of,
     spell,
 )
 from refold.notation.marks import ANCHOR_CHARS
@@ -52,8 +49,7 @@ RECORD_PREFIXES: Final = (FOLD_PREFIX, _VIEW, _HANDLE, _STAND_IN)
 _SEAL_CHARS: Final = 16
 """64 bits in hexadecimal: they find damage, and nobody who forges is kept out by them."""
 _MOST_BELOW: Final = 24
-"""Folds below that a record lists, to be fetched together: 400 folds of folds are 17 round trips
-then, and the record of each has about a kilobyte more."""
+"""Folds below that a record lists, to be fetched together: 400 folds are 17 round trips then."""
 NOTHING: Final = 0
 SOME: Final = 1
 ALL: Final = 2
@@ -72,6 +68,8 @@ class Said(NamedTuple):
     """Whether it reads like a stand-in."""
     may_be_stripped: bool
     """Whether thinking may have been left out of it: that shows no mark."""
+    handles: tuple[str, ...]
+    """What its marks show, if it reads like a stand-in."""
 
 
 def read_said(wire: Mapping[str, Any], message: Message | None = None, index: int = 0) -> Said:
@@ -79,28 +77,18 @@ def read_said(wire: Mapping[str, Any], message: Message | None = None, index: in
 
     Raises `MessageError` for data that contains itself.
     """
-    if message is not None:
-        if message.said is None:
-            message.said = _read_said(wire, message)
-        known: Said = message.said
-        return known
-    try:
-        if not is_shallow(wire):
-            digest(wire)  # no other reader would come to its end
-    except ValueError as error:
-        problem = "contains itself; a message must be plain data"
-        raise MessageError(problem, place_of(index)) from error
-    return _read_said(wire, None)
-
-
-def _read_said(wire: Mapping[str, Any], read: Message | None) -> Said:
-    format_ = recognize([wire])  # each by itself, however its conversation was read
+    if message is not None and message.said is not None:
+        return message.said
+    if message is None:
+        check_end(wire, index)
+    read, format_ = message, recognize([wire])  # each by itself, however its conversation was read
     if read is None or read.format != format_.name or read.is_fixed:
         try:
             read = format_.read(wire, "")
         except MessageError:  # no message of any shape: then all of it counts
             bare = {k: v for k, v in wire.items() if k not in (ID_KEY, METADATA_KEY)}
-            return Said(name("all", digest_unordered(bare)), False, has_tag(spell(wire)), False)
+            key, text = name("all", digest_unordered(bare)), spell(wire)
+            return Said(key, False, has_tag(text), False, tuple(find_handles(text)))
     said = [read.role]
     for part in read.parts:
         if text := part.text.strip():
@@ -111,11 +99,15 @@ def _read_said(wire: Mapping[str, Any], read: Message | None) -> Said:
         said += ("call", str(call.id), str(call.name), given)
     texts = [*(part.text for part in read.parts), *(call.spelled for call in read.calls)]
     is_marked = any(map(has_tag, texts))
-    if is_marked and not any(map(find_handles, texts)):
+    handles = tuple(find_handles("\n".join(texts))) if is_marked else ()
+    if is_marked and not handles:
         said += ("id", str(wire.get(ID_KEY)))  # a tag without a handle may read like another one
     is_instruction = read.role in ("system", "developer")
     may_be_stripped = read.role == "assistant" and isinstance(wire.get(format_.blocks), list)
-    return Said(name("said", *said), is_instruction, is_marked, may_be_stripped)
+    known = Said(name("said", *said), is_instruction, is_marked, may_be_stripped, handles)
+    if message is not None:
+        message.said = known
+    return known
 
 
 class Behind(NamedTuple):
@@ -138,8 +130,8 @@ class Behind(NamedTuple):
 
     def to_record(self) -> str:
         """Spell it for a store: as text, which no garbage collector has to look into."""
-        below = {"below": self.below} if self.below else {}
-        return spell({"of": self.of, "ids": self.ids, **below})
+        record = {"of": self.of, "ids": self.ids}
+        return spell({**record, "below": self.below} if self.below else record)
 
     @classmethod
     def from_record(cls, key: str, record: object) -> Self | None:
@@ -178,15 +170,14 @@ class Trail:
     def copy(self, length: int | None = None) -> Trail:
         """Return an independent copy of the first *length* places, or of all."""
         size = len(self.keys) if length is None else length
-        return Trail(
-            self.scope,
-            self.keys[:size],
-            min(self.lead, size),
-            self.marked[: bisect_left(self.marked, size)],
-            self.asked[: bisect_left(self.asked, size)],
-            self.stands[: bisect_left(self.stands, (size,))],
-            self.known[: bisect_left(self.known, (size,))],
-            self.looked,
+        return replace(
+            self,
+            keys=self.keys[:size],
+            lead=min(self.lead, size),
+            marked=self.marked[: bisect_left(self.marked, size)],
+            asked=self.asked[: bisect_left(self.asked, size)],
+            stands=self.stands[: bisect_left(self.stands, (size,))],
+            known=self.known[: bisect_left(self.known, (size,))],
         )
 
     def since(self, first: int) -> list[tuple[int, str]]:
@@ -222,34 +213,27 @@ class Trail:
             return []
         self.looked = ALL
         stands, known, lost = dict(self.stands), list[tuple[int, str]](), list[str]()
+        places = range(self.lead - 1, len(self.keys))  # by the number after the system prompt
         for key, record in _records(top, there, get):
             try:
-                at = {self._place_at(count): fold for count, fold in record["at"]}
-                known.append((self._place_at(record["count"]), key.removeprefix(_VIEW)))
+                at = {places[count]: fold for count, fold in record["at"]}
+                known.append((places[record["count"]], key.removeprefix(_VIEW)))
                 self.looked = min(self.looked, record["looked"])
                 stands |= at
-            except (KeyError, TypeError, ValueError):  # gone, damaged, or not of this version
+            except (LookupError, TypeError, ValueError):  # gone, damaged, or not of this version
                 lost.append(key)
                 break
         self.known, self.stands = known[::-1], sorted(stands.items())
         return lost
 
-    def _place_at(self, count: int) -> int:
-        """Return the place of a message by its number after the system prompt, from 1 on."""
-        place = self.lead + count - 1
-        if not self.lead <= place < len(self.keys):
-            raise ValueError(count)
-        return place
-
     def look(self, get: Get | None, first: int = 0) -> None:
         """Read as `read` does what came from *first* on, and note how much was known of it."""
-        if get is None:
-            self.looked = min(self.looked, SOME)
-        else:
+        if get is not None:
             self.read(get, first)
-        marked = self.marked[bisect_left(self.marked, first) :]
-        if not dict(self.since(first)).keys() >= {*marked}:
-            self.looked = min(self.looked, NOTHING if get is None else SOME)
+        is_open = not {*self.marked[bisect_left(self.marked, first) :]} <= {
+            *dict(self.since(first))
+        }
+        self.looked = min(self.looked, ALL - is_open - (get is None))
 
 
 class Shown(NamedTuple):
@@ -260,7 +244,6 @@ class Shown(NamedTuple):
     is_new: bool = False
     """Whether it is a stand-in that was written now."""
     id: str | None = None
-    handle: str = ""
 
 
 def write_view(trail: Trail, rows: Sequence[Shown]) -> tuple[dict[str, str], dict[str, int]]:
@@ -270,20 +253,20 @@ def write_view(trail: Trail, rows: Sequence[Shown]) -> tuple[dict[str, str], dic
     """
     records: dict[str, str] = {}
     owners: dict[str, int] = {}
-    for number, row in enumerate(rows):
-        trail.add(row.said, "" if row.behind is None else row.behind.fold)
-        if row.behind is None or not row.is_new:
+    for number, (said, behind, is_new, id_) in enumerate(rows):
+        fold = "" if behind is None else behind.fold
+        trail.add(said, fold)
+        if behind is None or not is_new:
             continue
         if trail.asked[-1:] != [len(trail.keys) - 1]:
             raise StoreError("a stand-in that shows no mark could never be restored")
-        fold = row.behind.fold
-        if row.behind.of:
-            records[fold] = row.behind.to_record()
-        names: list[str] = []
-        if row.handle and (trail.scope or len(row.handle) >= ANCHOR_CHARS):
-            names.append(handle_key(trail.scope, row.handle))
-        if trail.scope and row.id is not None:
-            names.append(stand_in_key(trail.scope, row.id, row.said))
+        if behind.of:
+            records[fold] = behind.to_record()
+        least = 0 if trail.scope else ANCHOR_CHARS
+        shown = [h for h in said.handles if len(h) >= least and h == letters_of(fold, len(h))]
+        names = [handle_key(trail.scope, handle) for handle in shown]
+        if trail.scope and id_ is not None:
+            names.append(stand_in_key(trail.scope, id_, said))
         for key in names:
             owners.setdefault(key, number)
             records.setdefault(key, fold)
@@ -296,7 +279,7 @@ def write_view(trail: Trail, rows: Sequence[Shown]) -> tuple[dict[str, str], dic
         at = [(place - trail.lead + 1, fold) for place, fold in new]
         last, key = new[-1][0], trail.keys[new[-1][0]]
         text = spell({"before": before, "count": at[-1][0], "at": at, "looked": trail.looked})
-        records[_VIEW + key] = _seal(key, text) + text
+        records[_VIEW + key] = _sealed(key, text)
         trail.known.append((last, key))
     return records, owners
 
@@ -308,9 +291,7 @@ def find_clash(records: Mapping[str, Any], owners: Mapping[str, int], get: Get) 
     """
     keys = [*owners, *(key for key in records if key.startswith(_VIEW))]
     there = get(keys) if keys else {}
-    for key in keys:
-        if there.get(key, records[key]) == records[key]:
-            continue
+    for key in (key for key in keys if there.get(key, records[key]) != records[key]):
         if key in owners:
             return owners[key]
         both = [[*_records(key, known, get)] for known in (there, records)]
@@ -327,15 +308,14 @@ def _records(key: str, there: Mapping[str, Any], get: Get) -> Iterator[tuple[str
         seen.add(key)
         kept = there.get(key) or get([key]).get(key)
         text = kept[_SEAL_CHARS:] if isinstance(kept, str) else ""
-        is_whole = kept == _seal(key.removeprefix(_VIEW), text) + text
-        record = _read_record(text) if is_whole else {}
+        record = _read_record(text) if kept == _sealed(key.removeprefix(_VIEW), text) else {}
         yield key, record
         key = _VIEW + record.get("before", "")
 
 
-def _seal(key: str, text: str) -> str:
-    """Return a sum that says whether the record of a view is as it was written."""
-    return name("sum", key, text)[:_SEAL_CHARS]
+def _sealed(key: str, text: str) -> str:
+    """Return the record of a view after a sum that says whether it is as it was written."""
+    return name("sum", key, text)[:_SEAL_CHARS] + text
 
 
 def handle_key(scope: str, handle: str) -> str:
@@ -348,26 +328,16 @@ def stand_in_key(scope: str, id_: str, said: Said) -> str:
     return _STAND_IN + name("stand-in", scope, id_, said.key)
 
 
-def id_of(wire: Mapping[str, Any]) -> str | None:
-    """Return the id that a message came with."""
-    id_ = wire.get(ID_KEY)
-    return id_ if isinstance(id_, str) else None
-
-
 def folds_in(keys: Iterable[str], get: Get) -> dict[str, Behind]:
     """Return the folds with these keys that are kept, as they were written."""
     wanted = [key for key in dict.fromkeys(keys) if key.startswith(FOLD_PREFIX)]
     kept = get(wanted) if wanted else {}
-    read = {key: Behind.from_record(key, record) for key, record in kept.items()}
-    return {key: behind for key, behind in read.items() if behind is not None}
+    return {k: behind for k, record in kept.items() if (behind := Behind.from_record(k, record))}
 
 
 def _read_record(record: object) -> Mapping[str, Any]:
     """Return the data of a record; nothing for what is none."""
-    try:
-        data = json.loads(record) if isinstance(record, str) else record
-    except (ValueError, RecursionError):
-        return {}
+    data = read_json(record) if isinstance(record, str) else record
     return data if isinstance(data, Mapping) else {}
 
 

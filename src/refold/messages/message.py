@@ -18,7 +18,7 @@ from refold.messages.wire import digest as digest_of
 from refold.notation.recognize import has_tag
 
 if TYPE_CHECKING:
-    from refold.messages.manifest import Behind
+    from refold.messages.manifest import Behind, Said
 
 MediaKind = Literal["image", "audio", "video", "file"]
 
@@ -101,11 +101,12 @@ class Call:
     def arguments(self) -> Mapping[str, Any] | None:
         """The arguments by name, read when first asked for; `None` if they have no names."""
         if self._parsed is None:
-            self._parsed = _parse(self.given) if isinstance(self.given, str) else self.given
+            self._parsed = read_json(self.given) if isinstance(self.given, str) else self.given
         return self._parsed if isinstance(self._parsed, Mapping) else None
 
 
-def _parse(text: str) -> object:
+def read_json(text: str) -> object:
+    """Return what *text* says as JSON, or *text* itself."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
@@ -152,7 +153,7 @@ class Message:
     """How many steps of every path lead to the turn, in a record of a session file."""
     lone: Behind | None = None
     """What a stand-in for this message alone stands for, once derived."""
-    said: Any = None
+    said: Said | None = None
     """What it says, by which it is recognized, once derived: see `refold.messages.manifest`."""
 
     def changed(

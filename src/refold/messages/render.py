@@ -10,10 +10,10 @@ from refold.messages.folds import Fold
 from refold.messages.foreign import foreign_ids, note_provenance
 from refold.messages.formats import Loader, find_format, recognize, strip
 from refold.messages.formats.objects import normalize
-from refold.messages.handles import behind_of, shown_in
-from refold.messages.manifest import NOTHING, Behind, Shown, Trail, id_of, read_said, write_view
+from refold.messages.handles import behind_of
+from refold.messages.manifest import NOTHING, Behind, Shown, Trail, read_said, write_view
 from refold.messages.message import Message
-from refold.messages.wire import clone, clone_message, put
+from refold.messages.wire import clone, clone_message, id_of, put
 
 
 @dataclass(slots=True, kw_only=True)
@@ -72,8 +72,7 @@ def render(
             note_provenance(message, behind, version, fold.sources)
         loaded = source if fold.is_kept else None
         said = read_said(message, loaded, source.index)
-        handle = shown_in(fold) if is_new and not fold.is_kept else ""
-        rows.append(Shown(said, behind, is_new, id_of(message), handle))
+        rows.append(Shown(said, behind, is_new, id_of(message)))
         rendering.messages.append(message)
         rendering.stands.append(behind)
     rendering.finish(rows)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Final, NamedTuple
+from typing import Final
 
 from refold.errors import TooManyMessagesError
 from refold.messages.manifest import (
@@ -21,29 +21,18 @@ from refold.messages.manifest import (
     Trail,
     folds_in,
     handle_key,
-    id_of,
     read_said,
     stand_in_key,
 )
-from refold.messages.wire import FOLD_PREFIX, Wire, clone_message, digest, spell
-from refold.notation.recognize import find_handles
+from refold.messages.wire import FOLD_PREFIX, Wire, clone_message, digest, id_of
 from refold.result import UncompressResult
 
 _ROOM: Final = 1_000
 """How many messages may always be restored, however small the fold."""
 _TIMES: Final = 100
-"""How many times as many messages may be restored as were given and are named by records: more is
-nobody's conversation but a few records that unfold into each other."""
+"""So many for each message that was given or is named: more are records that unfold into others."""
 _ROUNDS: Final = 10_000
 """Folds by somebody who did not know of the one before; with a store it is a single round."""
-
-
-class Source(NamedTuple):
-    """Where records and originals are: a store, or a mapping such as `Result.verbatim`."""
-
-    get: Get
-    has_ids: bool = False
-    """Whether originals are kept by their ids, too."""
 
 
 @dataclass
@@ -61,17 +50,12 @@ class _Item:
         """What it says; of most that come back, nobody asks."""
         return read_said(self.wire, index=self.place)
 
-    @property
-    def handles(self) -> list[str]:
-        """The handles that it shows."""
-        return find_handles(spell(self.wire))
-
 
 @dataclass(slots=True)
 class Leaves:
     """Originals behind folds, each looked up once."""
 
-    source: Source
+    get: Get
     most: int | None = None
     """How many messages may come out; `None` to go by how many the records name."""
     messages: int = 0
@@ -80,21 +64,12 @@ class Leaves:
     folds: dict[str, Behind] = field(default_factory=dict[str, Behind])
     wires: dict[str, Wire] = field(default_factory=dict[str, Wire])
 
-    def find(self, keys: Set[str]) -> dict[str, str]:
-        """Return the folds that are kept under these keys; look up what is behind them."""
-        known = self.source.get(keys) if keys else {}
-        folds = {key: fold for key, fold in known.items() if fold and isinstance(fold, str)}
-        self.fetch(folds.values())
-        return folds
-
     def fetch(self, folds: Iterable[str]) -> None:
         """Look up *folds* with all that is below them, and their originals, layer by layer."""
-        ids: dict[str, str] = {}
-        seen: set[str] = set()
-        layer = dict.fromkeys(folds)
+        ids, seen, layer = dict[str, str](), set[str](), dict.fromkeys(folds)
         while layer:
             seen |= layer.keys()
-            fresh = folds_in([key for key in layer if key not in self.folds], self.source.get)
+            fresh = folds_in([key for key in layer if key not in self.folds], self.get)
             self.folds |= fresh
             self.listed += sum(len(behind.of) for behind in fresh.values())
             below: dict[str, None] = {}
@@ -103,9 +78,9 @@ class Leaves:
                 below |= dict.fromkeys((*behind.of, *behind.below))
             layer = {k: None for k in below if k.startswith(FOLD_PREFIX) and k not in seen}
         wanted = ids.keys() - self.wires.keys() - seen
-        kept = self.source.get(wanted) if wanted else {}
-        by_id = {ids[key] for key in wanted - kept.keys() if self.source.has_ids}
-        named = self.source.get(by_id) if by_id else {}
+        kept = self.get(wanted) if wanted else {}
+        by_id = {ids[key] for key in wanted - kept.keys()}
+        named = self.get(by_id) if by_id else {}  # a mapping has originals by their ids
         for key in wanted:
             wire = kept[key] if key in kept else named.get(ids[key])
             if isinstance(wire, Mapping) and digest(wire) == key:
@@ -120,19 +95,14 @@ class Leaves:
         while waiting:
             key, id_ = waiting.pop()
             if key in self.folds:
-                self.check(len(named))
                 behind = self.folds[key]
                 waiting += zip(reversed(behind.of), reversed(behind.ids), strict=True)
             else:
                 named.append((key, id_))
-        self.check(len(named))
+            self.check(len(named))
         originals = [(key, id_) for key, id_ in named if key in self.wires]
         self.missing |= {id_: None for key, id_ in named if key not in self.wires}
         return originals if originals and (partial or len(originals) == len(named)) else None
-
-    def names(self, fold: str) -> list[str]:
-        """Return what identifies the originals behind *fold*, if all are there."""
-        return [_name_of(self.wires[key]) for key, _ in self.of(fold) or ()]
 
     def check(self, more: int) -> None:
         """Raise `TooManyMessagesError` if so many messages *more* are too many."""
@@ -146,7 +116,7 @@ class Leaves:
 
 def restore(
     messages: Sequence[Wire],
-    source: Source,
+    get: Get,
     *,
     conversation: str | None = None,
     edited: bool = False,
@@ -159,95 +129,81 @@ def restore(
     caller says that this is a view; with *partial*, what is left of one takes its place.
     """
     items = [_Item(message, place) for place, message in enumerate(messages)]
-    leaves = Leaves(source, max_messages, len(items), len(items))
+    leaves = Leaves(get, max_messages, len(items), len(items))
     expanded, used, is_done = 0, set[str](), False
+    unknown = tuple(range(len(items)))
     for _ in range(_ROUNDS):
         trail = Trail.named(conversation)
         for item in () if is_done else items:
             trail.add(item.said)
-        leaves.missing |= dict.fromkeys(trail.read(source.get))
+        leaves.missing |= dict.fromkeys(trail.read(get))
         end, top = trail.known[-1] if trail.known else (-1, "")
-        if top and top not in used:  # up to its end it is known what is a stand-in, and how well
+        if top and top not in used:
             used.add(top)
-            at, sure = dict(trail.stands), trail.looked
-            is_done = sure == ALL
+            at, is_done = dict(trail.stands), trail.looked == ALL
             leaves.fetch(at.values())
+            for item in items[: end + 1]:  # so far it is known what is a stand-in, and how well
+                item.known = max(item.known, trail.looked)
         else:
-            at = _find_edited(items, trail.scope, leaves, by_handle=edited) if trail.scope else {}
-            end, sure = -1, NOTHING
+            at, unknown = _settle(items, trail.scope, leaves, is_edited=edited)
         if not at:
             break
         after: list[_Item] = []
         for place, item in enumerate(items):
-            if place <= end:
-                item.known = max(item.known, sure)
             originals = leaves.of(at[place], partial=partial) if place in at else None
-            if originals is not None:
-                expanded += 1
-                leaves.messages += len(originals) - 1
-                after += [_Item(leaves.wires[key], item.place, item.known) for key, _ in originals]
+            if originals is None:
+                item.known = ALL if place in at else item.known  # what is gone is reported
+                after.append(item)
                 continue
-            if place in at:
-                item.known = ALL  # known for what it is, and reported
-            after.append(item)
+            expanded += 1
+            leaves.messages += len(originals) - 1
+            after += [_Item(leaves.wires[key], item.place, item.known) for key, _ in originals]
         items = after
     return UncompressResult(
         messages=[clone_message(item.wire) for item in items],
         messages_expanded=expanded,
         messages_passthrough=len(messages) - expanded,
         missing_ids=list(leaves.missing),
-        unknown=_find_unknown(items, trail.scope, leaves),
+        unknown=unknown,
         is_known=bool(used) or expanded > 0,
         places=tuple([item.place for item in items]),
     )
 
 
-def _find_edited(
-    items: Sequence[_Item], scope: str, leaves: Leaves, *, by_handle: bool
-) -> dict[int, str]:
-    """Find stand-ins of a view that was edited: by their ids and words, or by their handles.
+def _settle(
+    items: Sequence[_Item], scope: str, leaves: Leaves, *, is_edited: bool
+) -> tuple[dict[int, str], tuple[int, ...]]:
+    """Return what is a stand-in though no view is known, and which given messages may be another.
 
-    What stands for messages that are there already is a copy.
+    It is known by its id and words or, in a view that *is_edited*, by its handles. What stands for
+    messages that are there already is a copy.
     """
-    keys: dict[int, list[str]] = {}
-    for place, item in enumerate(items):
-        if item.known != ALL and item.said.is_marked:
-            id_ = id_of(item.wire)
-            keys[place] = [] if id_ is None else [stand_in_key(scope, id_, item.said)]
-            if by_handle:
-                keys[place] += [handle_key(scope, handle) for handle in item.handles]
-    kept = leaves.find({key for of_one in keys.values() for key in of_one})
-    first = {place: next(filter(kept.get, of_one), "") for place, of_one in keys.items()}
-    folds = {place: kept[key] for place, key in first.items() if key}
-    names = {fold: leaves.names(fold) for fold in dict.fromkeys(folds.values())}
-    there = _names_of(items) if folds else set()
+    marked = {n: item for n, item in enumerate(items) if item.known != ALL and item.said.is_marked}
+    shown = {n: [handle_key(scope, h) for h in item.said.handles] for n, item in marked.items()}
+    keys = {n: shown[n] if is_edited else [] for n in marked}
+    for n, item in marked.items():
+        if (id_ := id_of(item.wire)) is not None:
+            keys[n] = [stand_in_key(scope, id_, item.said), *keys[n]]
+    wanted = {key for of_one in (*keys.values(), *shown.values()) for key in of_one if scope}
+    known = leaves.get(wanted) if wanted else {}
+    kept = {key: fold for key, fold in known.items() if fold and isinstance(fold, str)}
+    leaves.fetch(kept.values())
+    quiet = replace(leaves, most=None, missing={})  # what a copy stands for does not count
+    names = {f: [_name_of(leaves.wires[k]) for k, _ in quiet.of(f) or ()] for f in {*kept.values()}}
+    there = {_name_of(item.wire) for item in items if not item.said.is_marked} if kept else set()
+    copied = {key for key, fold in kept.items() if _is_copy(names[fold], there)}
+    found = {n: kept[key] for n in marked for key in reversed(keys[n]) if key in kept}
     at: dict[int, str] = {}
-    for place in sorted(folds, key=lambda place: (-len(names[folds[place]]), place)):
-        fold = folds[place]
-        if names[fold] and not _is_copy(names[fold], there):
+    for n, fold in sorted(found.items(), key=lambda one: (-len(names[one[1]]), one[0])):
+        if not names[fold]:
+            leaves.of(fold)  # says what is missing
+        elif not _is_copy(names[fold], there):
             there.update(names[fold])
-            at[place] = fold
-    return at
-
-
-def _find_unknown(items: Sequence[_Item], scope: str, leaves: Leaves) -> tuple[int, ...]:
-    """Return the places of messages that may be stand-ins: all that are no proven copies."""
-    marked = [
-        (item.place, {handle_key(scope, handle) for handle in item.handles})
-        for item in items
-        if item.known == NOTHING and item.said.is_marked
-    ]
-    leaves = replace(leaves, most=None, missing={})  # what a copy stands for does not count
-    folds = leaves.find({key for _, keys in marked for key in keys}) if scope else {}
-    there = _names_of(items) if folds else set()
-    copied = {key for key, fold in folds.items() if _is_copy(leaves.names(fold), there)}
+            at[n] = fold
     # A digest may quote others, so all of its handles must be known.
-    return tuple(sorted({place for place, keys in marked if not keys or not keys <= copied}))
-
-
-def _names_of(items: Sequence[_Item]) -> set[str]:
-    """Return what identifies the messages that are no stand-ins."""
-    return {_name_of(item.wire) for item in items if not item.said.is_marked}
+    proven = {n for n, of_one in shown.items() if of_one and copied.issuperset(of_one)}
+    open_ = {item.place for n, item in marked.items() if item.known == NOTHING and n not in proven}
+    return at, tuple(sorted(open_))
 
 
 def _name_of(wire: Wire) -> str:

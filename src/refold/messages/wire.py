@@ -86,6 +86,12 @@ def clone_with(message: Wire, values: Mapping[Path, object]) -> dict[str, Any]:
     return fresh
 
 
+def id_of(message: Wire) -> str | None:
+    """Return the id that a message came with."""
+    id_ = message.get(ID_KEY)
+    return id_ if isinstance(id_, str) else None
+
+
 def put(message: dict[str, Any], path: Path, value: object) -> None:
     """Replace what stands at *path* of a message of our own."""
     spot: Any = message

@@ -24,6 +24,8 @@ Links have 128 bits whatever the handle is; with eight letters a model foresaw .
 the next turns, for the room that they took."""
 ANCHOR_CHARS: Final = 28
 """The fewest letters that make 128 bits."""
+MOST_CHARS: Final = 36
+"""Letters of the longest handle that is recognized."""
 NAMED: Final = "Also named: "
 SENT_WHOLE: Final = "shortened, sent whole"
 _ENDS: Final = str.maketrans({"[": "(", "]": ")", "\n": " ", "#": " "})

@@ -15,13 +15,14 @@ from refold.notation.marks import (
     AMOUNT,
     GAP,
     HANDLE_CHARS,
+    MOST_CHARS,
     NAMED,
     SENT_WHOLE,
     without_gaps,
 )
 from refold.notation.spelling import Said, read_other_tag, read_summary_tag
 
-_HANDLE: Final = rf"[a-z]{{{HANDLE_CHARS},36}}"
+_HANDLE: Final = rf"[a-z]{{{HANDLE_CHARS},{MOST_CHARS}}}"
 _MESSAGES: Final = rf"({AMOUNT}) messages?+(?=[ ,\]])"
 _WORDS: Final = (
     rf"(?:(?:part|shortened|reformatted|same as the |corrected (?:above|below)"

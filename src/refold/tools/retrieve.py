@@ -25,12 +25,18 @@ from refold.api import find_source, uncompress
 from refold.checks import check_choice, check_name, check_whole
 from refold.errors import ConfigError, MessageError, RefoldError, describe
 from refold.messages.foreign import ID_PREFIX
-from refold.messages.handles import MOST_CHARS
 from refold.messages.manifest import Trail, folds_in, handle_key, read_said
 from refold.messages.message import DERIVED_ID
 from refold.messages.restore import Leaves
 from refold.messages.wire import FOLD_PREFIX, digest, letters_of, spell
-from refold.notation.marks import ANCHOR_CHARS, HANDLE_CHARS, count_things, legend, show_handle
+from refold.notation.marks import (
+    ANCHOR_CHARS,
+    HANDLE_CHARS,
+    MOST_CHARS,
+    count_things,
+    legend,
+    show_handle,
+)
 from refold.result import Result
 from refold.scan.tokens.estimate import estimate_tokens
 from refold.scan.truncate import cut
@@ -191,16 +197,16 @@ class _LookUp:
         self._most = tool.max_tokens
         self._known = source if isinstance(source, Mapping) else {}
         self._is_named = name is not None or isinstance(source, Mapping)
-        self._source = find_source(source, name)
-        self._leaves = Leaves(self._source)
+        self._get = find_source(source, name)
+        self._leaves = Leaves(self._get)
         self._trail = Trail.named(name)
         self._messages = [message for message in tool.messages if isinstance(message, Mapping)]
         for place, message in enumerate(self._messages):
             self._trail.add(read_said(message, index=place))
-        self._trail.read(self._source.get)
+        self._trail.read(self._get)
         self._leaves.fetch(fold for _, fold in self._trail.stands)
         listed = [key for key in self._known if str(key).startswith(FOLD_PREFIX)]
-        self._folds = self._leaves.folds | folds_in(listed, self._source.get)
+        self._folds = self._leaves.folds | folds_in(listed, self._get)
 
     def answer(self, ask: _Ask) -> str:
         """Return the text that was asked for, under a line that says what it is."""
@@ -234,7 +240,7 @@ class _LookUp:
         if called:
             return called
         key = handle_key(self._trail.scope, start)
-        fold = self._source.get([key]).get(key)
+        fold = self._get([key]).get(key)
         return [fold] if isinstance(fold, str) and fold.startswith(FOLD_PREFIX) else []
 
     def _message_called(self, name: str) -> tuple[Mapping[str, Any] | None, bool]:
@@ -249,7 +255,7 @@ class _LookUp:
         keys = [text_key(name)] if self._is_named or len(name) >= ANCHOR_CHARS else []
         if name in self._known and not name.startswith(_OWN_KEYS):
             keys.append(name)
-        kept = [w for w in self._source.get(keys).values() if isinstance(w, Mapping)]
+        kept = [w for w in self._get(keys).values() if isinstance(w, Mapping)]
         kept += (wire for wire in self._messages if wire.get("id") == name)
         if not kept and (derived := DERIVED_ID.fullmatch(name)):
             kept += (wire for wire in self._messages if digest(wire).startswith(derived[1]))

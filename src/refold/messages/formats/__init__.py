@@ -191,7 +191,7 @@ class Loader:
         """Read the message that stands at *index*, and claim its id."""
         wire = _check_message(raw, index)
         # What contains itself is found out first: no reader could end.
-        known_digest = None if is_shallow(wire) else _digest(wire, place_of(index))
+        known_digest = check_end(wire, index)
         message = self.read(wire, index)
         message.known_digest = known_digest
         if self._strict_roles and message.is_turn and message.role not in KNOWN_ROLES:
@@ -229,7 +229,11 @@ class Loader:
                 message.parts[number] = Part(part.path, "", part.result)
 
 
-def _digest(message: Mapping[str, Any], place: str) -> str:
+def check_end(message: Mapping[str, Any], index: int) -> str | None:
+    """Raise `MessageError` for a message that contains itself; return its digest if it took one."""
+    if is_shallow(message):
+        return None
+    place = place_of(index)
     try:
         return digest(message)
     except ValueError as error:

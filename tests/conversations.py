@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 from hypothesis import strategies as st
@@ -70,6 +71,7 @@ def _listing(seed: int) -> str:
     )
 
 
+@cache
 def prose(min_sentences: int = 2, max_sentences: int = 9) -> st.SearchStrategy[str]:
     """Texts of whole sentences in several languages, in one or more paragraphs."""
     joints = st.sampled_from((" ", "\n", "\n\n", "  "))
@@ -81,6 +83,7 @@ def _with_code(before: str, code: str, after: str) -> str:
     return f"{before}\n\n{code}\n\n{after}"
 
 
+@cache
 def clean_texts() -> st.SearchStrategy[str]:
     """Texts of many kinds that every provider accepts."""
     seeds = st.integers(1, 5)
@@ -100,6 +103,7 @@ def clean_texts() -> st.SearchStrategy[str]:
     )
 
 
+@cache
 def texts() -> st.SearchStrategy[str]:
     """Texts of many kinds, broken ones included."""
     broken = st.text(
@@ -269,6 +273,7 @@ def _anthropic_calls(draw: Draw, tell: Callable[[], str], turn: int) -> Iterator
     yield {"role": "user", "content": results}
 
 
+@cache
 def conversations() -> st.SearchStrategy[Conversation]:
     """Conversations of any shape."""
     return st.one_of(plain(), openai_chat(texts()), anthropic(texts()), openai_chat(), anthropic())
@@ -290,11 +295,13 @@ _STEPS: tuple[Mapping[str, Any], ...] = (
 _OTHER_PROFILES: tuple[Mapping[str, Any], ...] = ({"profile": "standard"}, {"profile": "lossless"})
 
 
+@cache
 def rules() -> st.SearchStrategy[dict[str, Any]]:
     """Options for the rules in every combination that matters, mostly with a small window."""
     return _with_window(_STEPS)
 
 
+@cache
 def options() -> st.SearchStrategy[dict[str, Any]]:
     """The same, and the profiles that have other ones."""
     return _with_window((*_STEPS, *_OTHER_PROFILES))

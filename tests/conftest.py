@@ -5,9 +5,14 @@ from __future__ import annotations
 import gc
 import os
 from collections.abc import Generator
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+# All talk is plain HTTP on loopback, but every client reads the certificates that are trusted: one
+# of nobody is read in 0.4 ms, those of the world in 18, and that a thousand times.
+os.environ.setdefault("SSL_CERT_FILE", str(Path(__file__).with_name("nobody.pem")))
 
 settings.register_profile(
     "refold",

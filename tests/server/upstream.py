@@ -172,6 +172,12 @@ class ScriptedUpstream:
         await web.TCPSite(self._runner, "127.0.0.1", port).start()
         self.url = f"http://127.0.0.1:{self._runner.addresses[0][1]}"
 
+    def forget(self) -> None:
+        """Begin anew: without a script, and as if nothing had been asked."""
+        self.script.clear()
+        self.requests.clear()
+        self._seen.clear()
+
     def check_prefixes(self) -> None:
         """Fail if a request did not begin with what the one before it of the same task had."""
         before: dict[str, list[Any]] = {}

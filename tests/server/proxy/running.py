@@ -12,6 +12,7 @@ from typing import Any
 from refold.server.proxy.figures import Totals
 from refold.server.proxy.proxy import Proxy
 from refold.server.proxy.settings import Settings
+from refold.server.proxy.stats import SessionStats
 from tests.server.upstream import LoopThread, ScriptedUpstream
 
 PATIENT_MS = 600_000
@@ -61,11 +62,22 @@ def settle(proxy: Proxy) -> None:
         time.sleep(0.01)
 
 
-def totals_of(proxy: Proxy) -> Totals:
-    """Return the totals once all is counted: a client has its answer before that."""
+def wait_until_counted(proxy: Proxy) -> None:
+    """Wait for the figures of the last request: its client has the answer before that."""
     while proxy.stats.active:
         time.sleep(0.01)
+
+
+def totals_of(proxy: Proxy) -> Totals:
+    """Return the totals once all is counted."""
+    wait_until_counted(proxy)
     return proxy.stats.totals
+
+
+def last_session(proxy: Proxy) -> SessionStats:
+    """Return the figures of the conversation that was asked last, once all is counted."""
+    wait_until_counted(proxy)
+    return next(reversed(proxy.stats.sessions.values()))
 
 
 def log_of(lines: int, seed: int = 0) -> str:

@@ -7,7 +7,6 @@ import json
 import socket
 import time
 import zlib
-from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -19,7 +18,8 @@ from refold.server.proxy.apis import find_api
 from refold.server.proxy.proxy import Proxy
 from tests.patience import FOR_EVER
 from tests.server.proxy.agents import Agent
-from tests.server.proxy.running import log_of, proxy_for, totals_of
+from tests.server.proxy.conftest import Shared
+from tests.server.proxy.running import last_session, log_of, proxy_for
 from tests.server.upstream import Raw, ScriptedUpstream
 
 ROWS = [
@@ -27,12 +27,6 @@ ROWS = [
     {"role": "tool", "tool_call_id": "a", "content": log_of(80)},
 ]
 USAGE = b'data: {"usage": {"prompt_tokens": 9, "completion_tokens": 2}}\n\n'
-
-
-@pytest.fixture
-def upstream() -> Iterator[ScriptedUpstream]:
-    with ScriptedUpstream() as upstream:
-        yield upstream
 
 
 def bomb(megabytes: int, unit: bytes = b" ", end: bytes = b"") -> bytes:
@@ -56,18 +50,18 @@ def test_a_packed_answer_is_read_up_to_a_limit(kind: str, unit: bytes) -> None:
 
 
 @pytest.mark.parametrize("is_streamed", [True, False])
-def test_a_bomb_passes_and_is_not_counted(
-    upstream: ScriptedUpstream, tmp_path: Path, is_streamed: bool
-) -> None:
+def test_a_bomb_passes_and_is_not_counted(shared: Shared, key: str, is_streamed: bool) -> None:
+    upstream, proxy = shared()
     packed = bomb(64)
     kind = "text/event-stream" if is_streamed else "application/json"
     upstream.script.append(Raw(packed, kind, "gzip"))
-    with proxy_for(upstream, tmp_path) as proxy:
-        with httpx2.stream(
-            "POST", f"{proxy.url}/v1/messages", json=Agent("").body, timeout=FOR_EVER
-        ) as answer:
-            assert b"".join(answer.iter_raw()) == packed
-        assert totals_of(proxy).prompt_tokens == 0
+    agent = Agent(proxy.url, key=key)
+    url = f"{proxy.url}/v1/messages"
+    with httpx2.stream(
+        "POST", url, json=agent.body, headers=agent.headers, timeout=FOR_EVER
+    ) as answer:
+        assert b"".join(answer.iter_raw()) == packed
+    assert last_session(proxy).totals.prompt_tokens == 0
 
 
 def test_what_is_within_the_limits_is_counted() -> None:
@@ -104,7 +98,7 @@ def post_in_pieces(proxy: Proxy, path: str, body: bytes, pieces: int, length: in
 def test_what_is_to_be_compressed_may_come_in_pieces(
     upstream: ScriptedUpstream, tmp_path: Path
 ) -> None:
-    body = json.dumps({"messages": ROWS, "model": "gpt-5"}).encode()
+    body = json.dumps({"messages": ROWS}).encode()
     with proxy_for(upstream, tmp_path, max_body_mb=1, client_seconds=0.5) as proxy:
         for pieces in (2, 4):
             answer = post_in_pieces(proxy, "/v1/compress", body, pieces, len(body))
@@ -117,11 +111,11 @@ def test_what_is_to_be_compressed_may_come_in_pieces(
         assert packed.status_code == 415
 
 
-def test_a_packed_request_goes_on_as_it_came(upstream: ScriptedUpstream, tmp_path: Path) -> None:
+def test_a_packed_request_goes_on_as_it_came(shared: Shared, key: str) -> None:
+    upstream, proxy = shared()
     packed = gzip.compress(json.dumps(Agent("").body).encode())
-    with proxy_for(upstream, tmp_path) as proxy:
-        headers = {"content-encoding": "gzip", "x-api-key": "k"}
-        answer = httpx2.post(f"{proxy.url}/v1/files", content=packed, headers=headers)
+    headers = {"content-encoding": "gzip", "x-api-key": key}
+    answer = httpx2.post(f"{proxy.url}/v1/files", content=packed, headers=headers)
     assert answer.json()["bytes"] == len(gzip.decompress(packed)), "its server unpacks it"
     assert upstream.requests[-1].headers["content-encoding"] == "gzip"
     assert int(upstream.requests[-1].headers["content-length"]) == len(packed)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from pathlib import Path
+from collections import Counter
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import anthropic
@@ -13,7 +13,8 @@ import pytest
 
 from refold.server.proxy.proxy import Proxy
 from tests.patience import until
-from tests.server.proxy.running import log_of, proxy_for, totals_of
+from tests.server.proxy.conftest import Running, Shared
+from tests.server.proxy.running import last_session, log_of
 from tests.server.upstream import Call, Cut, Fail, Raw, Say, ScriptedUpstream, Zipped
 
 TURNS = 10
@@ -30,37 +31,40 @@ FUNCTION: dict[str, Any] = {
 
 
 @pytest.fixture
-def upstream() -> Iterator[ScriptedUpstream]:
-    with ScriptedUpstream() as upstream:
-        yield upstream
+def lent(shared: Shared) -> Running:
+    return shared()
 
 
 @pytest.fixture
-def proxy(upstream: ScriptedUpstream, tmp_path: Path) -> Iterator[Proxy]:
-    with proxy_for(upstream, tmp_path) as proxy:
-        yield proxy
+def upstream(lent: Running) -> ScriptedUpstream:
+    return lent.upstream
 
 
 @pytest.fixture
-def claude(proxy: Proxy) -> Iterator[anthropic.Anthropic]:
-    with anthropic.Anthropic(base_url=proxy.url, api_key="sk-ant-test", max_retries=0) as client:
+def proxy(lent: Running) -> Proxy:
+    return lent.proxy
+
+
+@pytest.fixture
+def claude(proxy: Proxy, key: str) -> Iterator[anthropic.Anthropic]:
+    with anthropic.Anthropic(base_url=proxy.url, api_key=key, max_retries=0) as client:
         yield client
 
 
 @pytest.fixture
-def gpt(proxy: Proxy) -> Iterator[openai.OpenAI]:
+def gpt(proxy: Proxy, key: str) -> Iterator[openai.OpenAI]:
     url = f"{proxy.url}/v1"
-    with openai.OpenAI(base_url=url, api_key="sk-test", max_retries=0) as client:
+    with openai.OpenAI(base_url=url, api_key=key, max_retries=0) as client:
         yield client
 
 
-def test_claude_on_vertex(upstream: ScriptedUpstream, proxy: Proxy) -> None:
+def test_claude_on_vertex(upstream: ScriptedUpstream, proxy: Proxy, key: str) -> None:
     """The paths are others, and the model is in them; the answers are the same."""
     client = anthropic.AnthropicVertex(
         base_url=f"{proxy.url}/v1",
         region="us-east5",
         project_id="p",
-        access_token="t",
+        access_token=key,
         max_retries=0,
     )
     use: Any = {"type": "tool_use", "id": "t1", "name": "read_log", "input": {}}
@@ -80,7 +84,8 @@ def test_claude_on_vertex(upstream: ScriptedUpstream, proxy: Proxy) -> None:
     for request in upstream.requests:
         assert "/publishers/anthropic/models/claude-sonnet-4-5@20250929:" in request.path
         assert len(str(request.messages)) < 0.8 * len(str(messages))
-    assert totals_of(proxy).tokens_before > totals_of(proxy).tokens_after > 0
+    totals = last_session(proxy).totals
+    assert totals.tokens_before > totals.tokens_after > 0
 
 
 def script_loop(upstream: ScriptedUpstream) -> None:
@@ -88,20 +93,30 @@ def script_loop(upstream: ScriptedUpstream) -> None:
     upstream.script.append(Say("The answer is 42."))
 
 
-def check_loop(upstream: ScriptedUpstream, proxy: Proxy, last: str, whole: object) -> None:
-    assert last.strip() == "The answer is 42."
-    upstream.check_prefixes()
-    assert len(upstream.requests) == TURNS + 1
-    stats = proxy.stats.to_dict()
-    assert stats["tokens_after"] < stats["tokens_before"]
-    assert stats["money"]["after"] < stats["money"]["before"]
-    assert stats["errors"] == 0
-    assert len(upstream.requests[-1].raw) < len(json.dumps(whole))
+@pytest.fixture
+def check_loop(
+    upstream: ScriptedUpstream, proxy: Proxy, faults: Callable[[], Counter[str]]
+) -> Callable[[str, object], None]:
+    def check(last: str, whole: object) -> None:
+        assert last.strip() == "The answer is 42."
+        upstream.check_prefixes()
+        assert len(upstream.requests) == TURNS + 1
+        totals = last_session(proxy).totals
+        assert totals.tokens_after < totals.tokens_before
+        assert totals.money_after < totals.money_before
+        assert len(upstream.requests[-1].raw) < len(json.dumps(whole))
+        assert not faults()
+
+    return check
 
 
 @pytest.mark.parametrize("is_streamed", [False, True])
 def test_anthropic_tool_loop(
-    upstream: ScriptedUpstream, proxy: Proxy, claude: anthropic.Anthropic, is_streamed: bool
+    upstream: ScriptedUpstream,
+    proxy: Proxy,
+    claude: anthropic.Anthropic,
+    check_loop: Callable[[str, object], None],
+    is_streamed: bool,
 ) -> None:
     script_loop(upstream)
     messages: list[Any] = [{"role": "user", "content": "What is in the logs?"}]
@@ -123,16 +138,20 @@ def test_anthropic_tool_loop(
         ]
         result[-1]["cache_control"] = {"type": "ephemeral"}
         messages.append({"role": "user", "content": result})
-    check_loop(upstream, proxy, said[-1]["text"], messages)
+    check_loop(said[-1]["text"], messages)
     sent = upstream.requests[-1].body["messages"]
     assert "cache_control" in sent[-1]["content"][-1]
     assert "cache_control" in sent[4]["content"][-1]
-    assert proxy.stats.totals.cache_read > 0
+    assert last_session(proxy).totals.cache_read > 0
 
 
 @pytest.mark.parametrize("is_streamed", [False, True])
 def test_chat_tool_loop(
-    upstream: ScriptedUpstream, proxy: Proxy, gpt: openai.OpenAI, is_streamed: bool
+    upstream: ScriptedUpstream,
+    proxy: Proxy,
+    gpt: openai.OpenAI,
+    check_loop: Callable[[str, object], None],
+    is_streamed: bool,
 ) -> None:
     script_loop(upstream)
     messages: list[Any] = [{"role": "user", "content": "What is in the logs?"}]
@@ -167,12 +186,16 @@ def test_chat_tool_loop(
             {"role": "tool", "tool_call_id": call.id, "content": log_of(60, len(messages))}
             for call in calls
         ]
-    check_loop(upstream, proxy, answer.content, messages)
+    check_loop(answer.content, messages)
 
 
 @pytest.mark.parametrize("is_streamed", [False, True])
 def test_responses_tool_loop(
-    upstream: ScriptedUpstream, proxy: Proxy, gpt: openai.OpenAI, is_streamed: bool
+    upstream: ScriptedUpstream,
+    proxy: Proxy,
+    gpt: openai.OpenAI,
+    check_loop: Callable[[str, object], None],
+    is_streamed: bool,
 ) -> None:
     script_loop(upstream)
     items: list[Any] = [{"role": "user", "content": "What is in the logs?"}]
@@ -197,7 +220,7 @@ def test_responses_tool_loop(
             }
             for call in calls
         ]
-    check_loop(upstream, proxy, answer.output_text, items)
+    check_loop(answer.output_text, items)
 
 
 def test_errors_reach_the_client_unchanged(
@@ -220,7 +243,7 @@ def test_errors_reach_the_client_unchanged(
 
 
 def test_a_stream_that_is_cut_off_is_cut_off_for_the_client(
-    upstream: ScriptedUpstream, proxy: Proxy, claude: anthropic.Anthropic
+    upstream: ScriptedUpstream, claude: anthropic.Anthropic, faults: Callable[[], Counter[str]]
 ) -> None:
     upstream.script.append(Cut("one two three four", events=4))
     seen: list[str] = []
@@ -233,7 +256,7 @@ def test_a_stream_that_is_cut_off_is_cut_off_for_the_client(
     with pytest.raises(Exception, match=r"(?i)connection|closed|incomplete|peer"):
         read()
     assert seen == ["one "]
-    assert until(lambda: proxy.stats.faults["stream cut off"] == 1)
+    assert until(lambda: faults() == {"stream cut off": 1})
 
 
 @pytest.mark.parametrize("body", [b"data: {oops\n\ndata: \xff\n\n", b"no events at all", b""])
@@ -261,14 +284,16 @@ def test_packed_answers_are_passed_on_and_counted(
         answer = gpt.chat.completions.create(model="gpt-5", messages=ask)
         text = answer.choices[0].message.content or ""
     assert text.strip() == "packed words"
-    assert totals_of(proxy).prompt_tokens > 0
+    assert last_session(proxy).totals.prompt_tokens > 0
 
 
-def test_what_has_no_messages_passes(upstream: ScriptedUpstream, gpt: openai.OpenAI) -> None:
+def test_what_has_no_messages_passes(
+    upstream: ScriptedUpstream, gpt: openai.OpenAI, key: str
+) -> None:
     models = gpt.models.with_raw_response.list()
     assert models.headers["x-upstream"] == "yes"
     assert upstream.requests[-1].path == "/v1/models"
-    assert upstream.requests[-1].headers["authorization"] == "Bearer sk-test"
+    assert upstream.requests[-1].headers["authorization"] == f"Bearer {key}"
 
 
 def test_tokens_are_counted_of_what_would_be_sent(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,20 +15,16 @@ from refold.server.proxy.proxy import Proxy
 from refold.server.proxy.settings import Settings
 from tests.report.pages import unpack
 from tests.server.proxy.agents import Agent
-from tests.server.proxy.running import log_of, proxy_for
+from tests.server.proxy.conftest import Shared
+from tests.server.proxy.running import last_session, log_of, proxy_for
 from tests.server.proxy.test_retrieval import BUDGET, LINES, ask_for_original
 from tests.server.upstream import Say, ScriptedUpstream
 
-
-@pytest.fixture
-def upstream() -> Iterator[ScriptedUpstream]:
-    with ScriptedUpstream() as upstream:
-        yield upstream
+SHOWN: dict[str, Any] = {"show_content": True, "token_budget": BUDGET}
 
 
 def session_page(proxy: Proxy) -> httpx2.Response:
-    (session,) = httpx2.get(f"{proxy.url}/stats").json()["sessions"]
-    return httpx2.get(f"{proxy.url}/session/{session['session']}")
+    return httpx2.get(f"{proxy.url}/session/{last_session(proxy).name}")
 
 
 def data_of(page: httpx2.Response) -> dict[str, Any]:
@@ -52,23 +47,21 @@ def shown_texts(data: dict[str, Any]) -> list[str]:
     ]
 
 
-def test_nothing_is_shown_unless_asked_for(upstream: ScriptedUpstream, tmp_path: Path) -> None:
-    with proxy_for(upstream, tmp_path) as proxy:
-        Agent(proxy.url).turn()
-        page = session_page(proxy)
+def test_nothing_is_shown_unless_asked_for(shared: Shared, key: str) -> None:
+    upstream, proxy = shared()
+    Agent(proxy.url, key=key).turn()
+    page = session_page(proxy)
     assert page.status_code == 403
     assert "logs" not in page.text
     assert all(request.path != "/session" for request in upstream.requests)
 
 
-def test_a_session_is_shown_as_it_came_and_as_it_was_sent(
-    upstream: ScriptedUpstream, tmp_path: Path
-) -> None:
-    with proxy_for(upstream, tmp_path, show_content=True) as proxy:
-        agent = Agent(proxy.url)
-        for _ in range(3):
-            agent.turn()
-        page = session_page(proxy)
+def test_a_session_is_shown_as_it_came_and_as_it_was_sent(shared: Shared, key: str) -> None:
+    upstream, proxy = shared(**SHOWN)
+    agent = Agent(proxy.url, key=key)
+    for _ in range(3):
+        agent.turn()
+    page = session_page(proxy)
     assert "frame-ancestors 'none'" in page.headers["content-security-policy"]
     data = data_of(page)
     assert [message["texts"] for message in data["messages"]] == [
@@ -119,25 +112,23 @@ def test_what_was_folded_anew_is_shown_with_what_it_stands_for(
     assert any(row["a"] in ("excerpted", "digested") for row in step["rows"])
 
 
-def test_an_exchange_about_originals_is_part_of_it(
-    upstream: ScriptedUpstream, tmp_path: Path
-) -> None:
-    with proxy_for(upstream, tmp_path, show_content=True, token_budget=BUDGET) as proxy:
-        agent = Agent(proxy.url)
-        agent.lines = LINES
-        agent.turn()
-        agent.lines = 40
-        upstream.script.extend([ask_for_original(), Say("It is the log.")])
-        agent.turn()
-        agent.turn()
-        data = data_of(session_page(proxy))
+def test_an_exchange_about_originals_is_part_of_it(shared: Shared, key: str) -> None:
+    upstream, proxy = shared(**SHOWN)
+    agent = Agent(proxy.url, key=key)
+    agent.lines = LINES
+    agent.turn()
+    agent.lines = 40
+    upstream.script.extend([ask_for_original(), Say("It is the log.")])
+    agent.turn()
+    agent.turn()
+    data = data_of(session_page(proxy))
     assert len(data["messages"]) == 7
     assert "retrieve_original" in json.dumps([message["calls"] for message in data["messages"]])
 
 
-def test_a_session_that_is_not_known(upstream: ScriptedUpstream, tmp_path: Path) -> None:
-    with proxy_for(upstream, tmp_path, show_content=True) as proxy:
-        assert httpx2.get(f"{proxy.url}/session/nobody").status_code == 404
+def test_a_session_that_is_not_known(shared: Shared) -> None:
+    url = shared(**SHOWN).proxy.url
+    assert httpx2.get(f"{url}/session/nobody").status_code == 404
 
 
 def test_on_other_machines_content_is_not_shown() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import signal
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,13 +18,8 @@ from refold.server.proxy.settings import Settings, ToolRules
 from tests.cli.conftest import Refold
 from tests.server.proxy.agents import Agent, serving
 from tests.server.proxy.running import log_of, proxy_for, totals_of
+from tests.server.proxy.test_folding import fold, folder_in
 from tests.server.upstream import ScriptedUpstream
-
-
-@pytest.fixture
-def upstream() -> Iterator[ScriptedUpstream]:
-    with ScriptedUpstream() as upstream:
-        yield upstream
 
 
 def result_of(upstream: ScriptedUpstream, place: int = 2) -> str:
@@ -56,29 +50,29 @@ def test_a_request_may_ask_for_less(upstream: ScriptedUpstream, tmp_path: Path) 
     assert all("x-refold" not in request.headers for request in upstream.requests)
 
 
-def test_excluded_tools_and_limits(upstream: ScriptedUpstream, tmp_path: Path) -> None:
-    for choice, text in (
+@pytest.mark.parametrize(
+    ("choice", "text"),
+    [
         ({"exclude_tools": "Edit, read_*"}, log_of(60, 1)),
         ({"exclude_tools": "other"}, "[reformatted #"),
         ({"tool_limits": "read_*=400"}, "[part #"),
         ({"tool_limits": "other=400"}, "[reformatted #"),
-    ):
-        (tmp_path / json.dumps(choice)).mkdir()
-        with proxy_for(upstream, tmp_path / json.dumps(choice), **choice) as proxy:
-            agent = Agent(proxy.url)
-            agent.grow()
-            agent.ask()
-            assert result_of(upstream).startswith(text), choice
+    ],
+)
+def test_excluded_tools_and_limits(tmp_path: Path, choice: dict[str, Any], text: str) -> None:
+    agent = Agent("")
+    agent.grow()
+    _, sent = fold(folder_in(tmp_path, **choice), agent)
+    assert sent[2]["content"][0]["content"].startswith(text)
 
 
-def test_excluded_results_are_not_folded_either(upstream: ScriptedUpstream, tmp_path: Path) -> None:
-    choice = {"exclude_tools": "read_log", "token_budget": 4_000}
-    with proxy_for(upstream, tmp_path, **choice) as proxy:
-        agent = Agent(proxy.url)
-        for _ in range(5):
-            agent.turn()
-    sent = json.dumps(upstream.requests[-1].messages)
-    assert all(json.dumps(log_of(60, n))[1:-1] in sent for n in (1, 3, 5, 7))
+def test_excluded_results_are_not_folded_either(tmp_path: Path) -> None:
+    agent, folder = Agent(""), folder_in(tmp_path, exclude_tools="read_log", token_budget=4_000)
+    for _ in range(4):
+        agent.grow()
+        _, sent = fold(folder, agent)
+    text = json.dumps(sent)
+    assert all(json.dumps(log_of(60, n))[1:-1] in text for n in (1, 3, 5, 7))
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,6 @@ import json
 import signal
 import sqlite3
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import httpx2
@@ -14,15 +13,10 @@ import pytest
 
 from refold.stores import SqliteStore
 from tests.server.proxy.agents import Agent, serving
+from tests.server.proxy.conftest import Shared
 from tests.server.proxy.running import held, log_of, proxy_for, settle
 from tests.server.proxy.test_retrieval import ask_for_original, results_of
 from tests.server.upstream import Check, Fail, Request, Say, ScriptedUpstream
-
-
-@pytest.fixture
-def upstream() -> Iterator[ScriptedUpstream]:
-    with ScriptedUpstream() as upstream:
-        yield upstream
 
 
 def folded_requests(upstream: ScriptedUpstream) -> list[bool]:
@@ -154,18 +148,16 @@ def test_what_is_refused_is_sent_as_it_came(upstream: ScriptedUpstream, tmp_path
         assert upstream.requests[-1].raw == expected, "also after a restart"
 
 
-def test_what_is_wrong_anyway_is_told_the_client(
-    upstream: ScriptedUpstream, tmp_path: Path
-) -> None:
-    with proxy_for(upstream, tmp_path) as proxy:
-        agent = Agent(proxy.url)
-        agent.turn()
-        upstream.script.extend([Fail(400, "bad model"), Fail(400, "bad model")])
-        answer = agent.ask()
-        assert answer.status_code == 400
-        assert answer.json()["error"]["message"] == "bad model"
-        agent.turn()
-        assert folded_requests(upstream) == [False, True, False, True], "it is still folded"
+def test_what_is_wrong_anyway_is_told_the_client(shared: Shared, key: str) -> None:
+    upstream, proxy = shared()
+    agent = Agent(proxy.url, key=key)
+    agent.turn()
+    upstream.script.extend([Fail(400, "bad model"), Fail(400, "bad model")])
+    answer = agent.ask()
+    assert answer.status_code == 400
+    assert answer.json()["error"]["message"] == "bad model"
+    agent.turn()
+    assert folded_requests(upstream) == [False, True, False, True], "it is still folded"
 
 
 def test_a_provider_that_cannot_be_reached(tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import httpx2
@@ -15,17 +14,12 @@ from refold.server.proxy.figures import cost_of, figures_of
 from refold.server.proxy.request import Folded
 from refold.server.proxy.summary import summarize
 from tests.server.proxy.agents import Agent
-from tests.server.proxy.running import proxy_for, totals_of
+from tests.server.proxy.conftest import Shared
+from tests.server.proxy.running import last_session, proxy_for, totals_of
 from tests.server.proxy.test_retrieval import BUDGET, LINES, ask_for_original
 from tests.server.upstream import Fail, Say, ScriptedUpstream
 
 PRICE = Price(model="m", usd_per_million=10.0, output=50.0, cache_read=1.0, cache_written=12.5)
-
-
-@pytest.fixture
-def upstream() -> Iterator[ScriptedUpstream]:
-    with ScriptedUpstream() as upstream:
-        yield upstream
 
 
 @pytest.mark.parametrize("budget", ["auto", "6000"])
@@ -68,15 +62,13 @@ def test_what_is_counted_is_what_was_sent(
     assert f"${totals.money_after:.4f} instead of ${totals.money_before:.4f}" in first
 
 
-def test_what_was_refused_or_not_answered_has_saved_nothing(
-    upstream: ScriptedUpstream, tmp_path: Path
-) -> None:
-    with proxy_for(upstream, tmp_path) as proxy:
-        agent = Agent(proxy.url)
-        agent.grow()
-        upstream.script.append(Fail(500))
-        agent.ask()
-        totals = totals_of(proxy)
+def test_what_was_refused_or_not_answered_has_saved_nothing(shared: Shared, key: str) -> None:
+    upstream, proxy = shared()
+    agent = Agent(proxy.url, key=key)
+    agent.grow()
+    upstream.script.append(Fail(500))
+    agent.ask()
+    totals = last_session(proxy).totals
     assert (totals.requests, totals.tokens_before, totals.bytes_after) == (1, 0, 0)
 
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import aiohttp
@@ -14,21 +12,25 @@ import pytest
 
 from refold.server.proxy.proxy import Proxy
 from tests.patience import FOR_EVER, until
-from tests.server.proxy.running import log_of, proxy_for, totals_of
+from tests.server.proxy.conftest import Running, Shared
+from tests.server.proxy.running import last_session, log_of
 from tests.server.proxy.test_retrieval import BUDGET, LINES, ask_for_original
 from tests.server.upstream import Call, Say, ScriptedUpstream
 
 
 @pytest.fixture
-def upstream() -> Iterator[ScriptedUpstream]:
-    with ScriptedUpstream() as upstream:
-        yield upstream
+def lent(shared: Shared) -> Running:
+    return shared(token_budget=BUDGET)
 
 
 @pytest.fixture
-def proxy(upstream: ScriptedUpstream, tmp_path: Path) -> Iterator[Proxy]:
-    with proxy_for(upstream, tmp_path, token_budget=BUDGET) as proxy:
-        yield proxy
+def upstream(lent: Running) -> ScriptedUpstream:
+    return lent.upstream
+
+
+@pytest.fixture
+def proxy(lent: Running) -> Proxy:
+    return lent.proxy
 
 
 def parts_of(answer: httpx2.Response, *, is_streamed: bool) -> list[Any]:
@@ -40,7 +42,9 @@ def parts_of(answer: httpx2.Response, *, is_streamed: bool) -> list[Any]:
 
 
 @pytest.mark.parametrize("is_streamed", [False, True])
-def test_gemini_gets_originals(upstream: ScriptedUpstream, proxy: Proxy, is_streamed: bool) -> None:
+def test_gemini_gets_originals(
+    upstream: ScriptedUpstream, proxy: Proxy, key: str, is_streamed: bool
+) -> None:
     upstream.script.extend([Call("read_log", {}), ask_for_original("So.")])
     upstream.script.extend([Say("It is the log."), Say("Yes.")])
     method = "streamGenerateContent?alt=sse" if is_streamed else "generateContent"
@@ -50,7 +54,7 @@ def test_gemini_gets_originals(upstream: ScriptedUpstream, proxy: Proxy, is_stre
 
     def ask() -> list[Any]:
         body = {"contents": contents, "tools": tools}
-        answer = httpx2.post(url, json=body, headers={"x-goog-api-key": "k"}, timeout=FOR_EVER)
+        answer = httpx2.post(url, json=body, headers={"x-goog-api-key": key}, timeout=FOR_EVER)
         parts = parts_of(answer, is_streamed=is_streamed)
         contents.append({"role": "model", "parts": parts})
         return parts
@@ -64,7 +68,7 @@ def test_gemini_gets_originals(upstream: ScriptedUpstream, proxy: Proxy, is_stre
     ask()
     upstream.check_prefixes()
     assert log_of(2 * LINES).splitlines()[7] in json.dumps(upstream.requests[-1].messages[4])
-    assert until(lambda: proxy.stats.totals.retrievals == 1)
+    assert until(lambda: last_session(proxy).totals.retrievals == 1)
 
 
 TOOLS = [{"type": "function", "name": "read_log", "parameters": {}}]
@@ -84,13 +88,17 @@ def create(items: list[Any], **more: Any) -> dict[str, Any]:
     return {"type": "response.create", "model": "gpt-5", "tools": TOOLS, "input": items, **more}
 
 
-def talk(proxy: Proxy, *sent: dict[str, Any] | bytes) -> list[Any]:
+def talk(proxy: Proxy, key: str, *sent: dict[str, Any] | bytes) -> list[Any]:
     """Send messages on one WebSocket; return what comes back for each."""
 
     async def exchange() -> list[Any]:
         url = f"{proxy.url}/v1/socket/responses".replace("http:", "ws:")
         answers: list[Any] = []
-        async with aiohttp.ClientSession() as client, client.ws_connect(url) as socket:
+        headers = {"authorization": f"Bearer {key}"}
+        async with (
+            aiohttp.ClientSession(headers=headers) as client,
+            client.ws_connect(url) as socket,
+        ):
             for message in sent:
                 if isinstance(message, bytes):
                     await socket.send_bytes(message)
@@ -104,12 +112,12 @@ def talk(proxy: Proxy, *sent: dict[str, Any] | bytes) -> list[Any]:
 
 
 def test_a_websocket_is_relayed_and_what_is_whole_is_folded(
-    upstream: ScriptedUpstream, proxy: Proxy
+    upstream: ScriptedUpstream, proxy: Proxy, key: str
 ) -> None:
     items = loop_of(1)
     follows = create(items[2:], previous_response_id="resp_1")
     other = {"type": "other", "model": "gpt-5", "input": items}
-    answers = talk(proxy, create(items), follows, other, b"\x00\x01")
+    answers = talk(proxy, key, create(items), follows, other, b"\x00\x01")
     assert answers == [*["response.completed"] * 3, b"\x00\x01"]
     folded, *passed = (request.body for request in upstream.requests)
     assert {**folded, "input": items} == create(items)
@@ -119,15 +127,15 @@ def test_a_websocket_is_relayed_and_what_is_whole_is_folded(
 
 
 def test_on_a_websocket_nothing_is_left_out_for_nobody_could_fetch_it(
-    upstream: ScriptedUpstream, proxy: Proxy
+    upstream: ScriptedUpstream, proxy: Proxy, key: str
 ) -> None:
-    talk(proxy, *(create(loop_of(turns, LINES)) for turns in (1, 2, 3)))
+    talk(proxy, key, *(create(loop_of(turns, LINES)) for turns in (1, 2, 3)))
     upstream.check_prefixes()
     for request in upstream.requests:
         assert request.body["tools"] == TOOLS
         results = [item["output"] for item in request.messages if "output" in item]
         assert all(result.startswith("[reformatted #") for result in results)
-    totals = totals_of(proxy)
+    totals = last_session(proxy).totals
     assert totals.folded == totals.requests == 3
     assert totals.tokens_after < totals.tokens_before
     assert totals.cache_read > 0

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,17 +15,12 @@ import pytest
 
 from refold.server.proxy.proxy import Proxy
 from tests.patience import until
-from tests.server.proxy.running import log_of, proxy_for
+from tests.server.proxy.conftest import Running, Shared
+from tests.server.proxy.running import last_session, log_of, proxy_for
 from tests.server.upstream import Call, Check, Fail, Request, Say, ScriptedUpstream, Step, number_of
 
 TOOL: dict[str, Any] = {"name": "read_log", "description": "Reads.", "input_schema": {}}
 RETRIEVE = "retrieve_original"
-
-
-@pytest.fixture
-def upstream() -> Iterator[ScriptedUpstream]:
-    with ScriptedUpstream() as upstream:
-        yield upstream
 
 
 BUDGET = 16_000
@@ -33,9 +29,18 @@ LINES = 1_200
 
 
 @pytest.fixture
-def proxy(upstream: ScriptedUpstream, tmp_path: Path) -> Iterator[Proxy]:
-    with proxy_for(upstream, tmp_path, token_budget=BUDGET) as proxy:
-        yield proxy
+def lent(shared: Shared) -> Running:
+    return shared(token_budget=BUDGET)
+
+
+@pytest.fixture
+def upstream(lent: Running) -> ScriptedUpstream:
+    return lent.upstream
+
+
+@pytest.fixture
+def proxy(lent: Running) -> Proxy:
+    return lent.proxy
 
 
 def ask_for_original(text: str = "", thinking: str = "", also: tuple[Call, ...] = ()) -> Check:
@@ -52,8 +57,8 @@ def ask_for_original(text: str = "", thinking: str = "", also: tuple[Call, ...] 
 class AnthropicAgent:
     """A client that keeps its conversation; it knows nothing of refold."""
 
-    def __init__(self, url: str, *, is_streamed: bool) -> None:
-        self.client = anthropic.Anthropic(base_url=url, api_key="sk-ant-x", max_retries=0)
+    def __init__(self, url: str, key: str, *, is_streamed: bool) -> None:
+        self.client = anthropic.Anthropic(base_url=url, api_key=key, max_retries=0)
         self.is_streamed = is_streamed
         self.more: dict[str, Any] = {}
         self.messages: list[Any] = [{"role": "user", "content": "What is in the log?"}]
@@ -94,8 +99,8 @@ class AnthropicAgent:
 
 
 @pytest.fixture(params=[False, True], ids=["whole", "streamed"])
-def agent(proxy: Proxy, request: pytest.FixtureRequest) -> Iterator[AnthropicAgent]:
-    agent = AnthropicAgent(proxy.url, is_streamed=request.param)
+def agent(proxy: Proxy, key: str, request: pytest.FixtureRequest) -> Iterator[AnthropicAgent]:
+    agent = AnthropicAgent(proxy.url, key, is_streamed=request.param)
     yield agent
     agent.close()
 
@@ -134,16 +139,16 @@ def test_the_model_gets_the_original_and_the_client_one_answer(
     assert len(results_of(upstream.requests[-1])) == 1, "what was fetched stays in view"
     roles = [message["role"] for message in upstream.requests[-1].messages]
     assert roles == ["user", "assistant"] * (len(roles) // 2) + ["user"]
-    assert until(lambda: proxy.stats.totals.retrievals == 1)
+    assert until(lambda: last_session(proxy).totals.retrievals == 1)
 
 
 def test_a_question_about_what_was_left_out_is_answered(
-    upstream: ScriptedUpstream, proxy: Proxy
+    upstream: ScriptedUpstream, proxy: Proxy, key: str
 ) -> None:
     line = log_of(LINES, 2).splitlines()[100]
     ask = Check(lambda _: Call(RETRIEVE, {"query": line.split("request ")[1]}, text="Hm."))
     upstream.script.extend([Call("read_log", {}), ask, Say("It is the log.")])
-    agent = AnthropicAgent(proxy.url, is_streamed=False)
+    agent = AnthropicAgent(proxy.url, key, is_streamed=False)
     agent.step()
     agent.step()
     agent.close()
@@ -158,12 +163,12 @@ def test_what_was_fetched_is_known_after_a_restart(
 ) -> None:
     upstream.script.extend([Call("read_log", {}), ask_for_original("Hm."), Say("It is the log.")])
     with proxy_for(upstream, tmp_path, token_budget=BUDGET) as first:
-        agent = AnthropicAgent(first.url, is_streamed=True)
+        agent = AnthropicAgent(first.url, "sk-ant-x", is_streamed=True)
         agent.step()
         agent.step()
         agent.close()
     with proxy_for(upstream, tmp_path, token_budget=BUDGET) as second:
-        later = AnthropicAgent(second.url, is_streamed=False)
+        later = AnthropicAgent(second.url, "sk-ant-x", is_streamed=False)
         later.messages = agent.messages
         later.say("Sure?")
         later.step()
@@ -208,17 +213,19 @@ def test_calls_of_the_client_before_ours_are_the_clients_turn(
 
 
 def test_a_provider_that_fails_in_between_ends_the_answer(
-    upstream: ScriptedUpstream, proxy: Proxy, agent: AnthropicAgent
+    upstream: ScriptedUpstream, agent: AnthropicAgent, faults: Callable[[], Counter[str]]
 ) -> None:
     upstream.script.extend([Call("read_log", {}), ask_for_original("One moment."), Fail(500)])
     agent.step()
     answer = agent.step()
     assert [b.text.strip() for b in answer.content if b.type == "text"] == ["One moment."]
-    assert until(lambda: proxy.stats.faults["retrieval cut short"] == 1)
+    assert until(lambda: faults() == {"retrieval cut short": 1})
 
 
 @pytest.mark.parametrize("is_streamed", [False, True])
-def test_chat_completions(upstream: ScriptedUpstream, proxy: Proxy, is_streamed: bool) -> None:
+def test_chat_completions(
+    upstream: ScriptedUpstream, proxy: Proxy, key: str, is_streamed: bool
+) -> None:
     upstream.script.append(ask_for_original("Let me see. "))
     upstream.script.extend([Say("It is the log."), Say("Yes.")])
     messages: list[Any] = [
@@ -226,7 +233,7 @@ def test_chat_completions(upstream: ScriptedUpstream, proxy: Proxy, is_streamed:
     ]
     tools: list[Any] = [{"type": "function", "function": {"name": "read_log", "parameters": {}}}]
     given: dict[str, Any] = {"model": "gpt-5", "tools": tools}
-    with openai.OpenAI(base_url=f"{proxy.url}/v1", api_key="sk-x", max_retries=0) as client:
+    with openai.OpenAI(base_url=f"{proxy.url}/v1", api_key=key, max_retries=0) as client:
         upstream.script.appendleft(Call("read_log", {}))
         first = client.chat.completions.create(**given, messages=messages).choices[0].message
         assert first.tool_calls is not None
@@ -250,13 +257,13 @@ def test_chat_completions(upstream: ScriptedUpstream, proxy: Proxy, is_streamed:
 
 
 @pytest.mark.parametrize("is_streamed", [False, True])
-def test_responses(upstream: ScriptedUpstream, proxy: Proxy, is_streamed: bool) -> None:
+def test_responses(upstream: ScriptedUpstream, proxy: Proxy, key: str, is_streamed: bool) -> None:
     upstream.script.extend([Call("read_log", {}), ask_for_original("Let me see.")])
     upstream.script.extend([Say("It is the log."), Say("Yes.")])
     items: list[Any] = [{"role": "user", "content": "What is in the log?"}]
     tools: list[Any] = [{"type": "function", "name": "read_log", "parameters": {}}]
     given: dict[str, Any] = {"model": "gpt-5", "tools": tools}
-    with openai.OpenAI(base_url=f"{proxy.url}/v1", api_key="sk-x", max_retries=0) as client:
+    with openai.OpenAI(base_url=f"{proxy.url}/v1", api_key=key, max_retries=0) as client:
         first: Any = client.responses.create(**given, input=items)
         items += [item.model_dump(exclude_none=True) for item in first.output]
         output = {"call_id": first.output[0].call_id, "output": log_of(LINES)}
@@ -278,14 +285,14 @@ def test_responses(upstream: ScriptedUpstream, proxy: Proxy, is_streamed: bool) 
 
 
 def test_a_response_that_is_named_is_the_one_with_the_originals(
-    upstream: ScriptedUpstream, proxy: Proxy
+    upstream: ScriptedUpstream, proxy: Proxy, key: str
 ) -> None:
     upstream.script.extend([Call("read_log", {}), ask_for_original(), Say("It is the log.")])
     given: dict[str, Any] = {
         "model": "gpt-5",
         "tools": [{"type": "function", "name": "read_log", "parameters": {}}],
     }
-    with openai.OpenAI(base_url=f"{proxy.url}/v1", api_key="sk-x", max_retries=0) as client:
+    with openai.OpenAI(base_url=f"{proxy.url}/v1", api_key=key, max_retries=0) as client:
         asked: Any = [{"role": "user", "content": "What is in the log?"}]
         first: Any = client.responses.create(**given, input=asked)
         output = {"call_id": first.output[0].call_id, "output": log_of(LINES)}
@@ -304,10 +311,12 @@ def tools_of(upstream: ScriptedUpstream) -> list[list[str]]:
     return [[tool["name"] for tool in request.body["tools"]] for request in upstream.requests]
 
 
-def test_the_tool_is_offered_only_inline(upstream: ScriptedUpstream, tmp_path: Path) -> None:
+def test_the_tool_is_offered_only_inline(
+    upstream: ScriptedUpstream, tmp_path: Path, key: str
+) -> None:
     upstream.script.append(Call("read_log", {}))
     with proxy_for(upstream, tmp_path, token_budget=BUDGET, retrieve="off") as proxy:
-        agent = AnthropicAgent(proxy.url, is_streamed=False)
+        agent = AnthropicAgent(proxy.url, key, is_streamed=False)
         agent.step()
         agent.step()
         agent.close()
@@ -315,10 +324,10 @@ def test_the_tool_is_offered_only_inline(upstream: ScriptedUpstream, tmp_path: P
 
 
 def test_the_tool_is_offered_once_something_is_left_out(
-    upstream: ScriptedUpstream, proxy: Proxy
+    upstream: ScriptedUpstream, proxy: Proxy, key: str
 ) -> None:
     upstream.script.extend([Call("read_log", {}), Call("read_log", {"n": 2}), Say("done")])
-    agent = AnthropicAgent(proxy.url, is_streamed=False)
+    agent = AnthropicAgent(proxy.url, key, is_streamed=False)
     for _ in range(3):
         agent.step()
     agent.close()
@@ -327,10 +336,10 @@ def test_the_tool_is_offered_once_something_is_left_out(
 
 @pytest.mark.parametrize("has_begun", [False, True])
 def test_where_thinking_is_bound_the_tool_is_there_from_the_start_or_never(
-    upstream: ScriptedUpstream, proxy: Proxy, has_begun: bool
+    upstream: ScriptedUpstream, proxy: Proxy, key: str, has_begun: bool
 ) -> None:
     upstream.script.extend([Call("read_log", {}), Say("done")])
-    agent = AnthropicAgent(proxy.url, is_streamed=False)
+    agent = AnthropicAgent(proxy.url, key, is_streamed=False)
     agent.more = {"model": "claude-opus-5-5", "thinking": {"type": "adaptive"}}
     if has_begun:
         agent.messages += [

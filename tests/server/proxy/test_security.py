@@ -169,22 +169,20 @@ def test_keys_and_content_are_neither_logged_nor_shown(
     assert upstream.requests[-1].headers["x-api-key"] == key
 
 
-def test_a_handle_of_one_key_opens_nothing_of_another(
-    upstream: ScriptedUpstream, tmp_path: Path
-) -> None:
+def test_a_handle_of_one_key_opens_nothing_of_another(proxy: Proxy) -> None:
     rows = [
         {"role": "user", "content": "What is in the log?"},
         {"role": "tool", "tool_call_id": "a", "content": log_of(80)},
     ]
-    with proxy_for(upstream, tmp_path) as proxy:
-        ann, bob = ({"authorization": f"Bearer {name}"} for name in ("sk-ann", "sk-bob"))
-        url = f"{proxy.url}/v1/compress"
-        folded = httpx2.post(url, json={"messages": rows, "model": "gpt-5"}, headers=ann).json()
-        (name,) = folded["ccr_hashes"]
-        found = httpx2.get(f"{proxy.url}/v1/retrieve/{name}", headers=ann)
-        assert found.json() == {"original_content": log_of(80)}
-        assert httpx2.get(f"{proxy.url}/v1/retrieve/{name}", headers=bob).status_code == 404
-        assert httpx2.get(f"{proxy.url}/v1/retrieve/{name}").status_code == 404
+    ann, bob = ({"authorization": f"Bearer {name}"} for name in ("sk-ann", "sk-bob"))
+    folded = httpx2.post(
+        f"{proxy.url}/v1/compress", json={"messages": rows, "model": "gpt-5"}, headers=ann
+    ).json()
+    (name,) = folded["ccr_hashes"]
+    url = f"{proxy.url}/v1/retrieve/{name}"
+    assert httpx2.get(url, headers=ann).json() == {"original_content": log_of(80)}
+    assert httpx2.get(url, headers=bob).status_code == 404
+    assert httpx2.get(url).status_code == 404
 
 
 def test_litellms_contract(proxy: Proxy) -> None:

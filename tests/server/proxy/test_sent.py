@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,12 +19,6 @@ from tests.server.proxy.agents import Agent, serving
 from tests.server.proxy.running import held, log_of, proxy_for
 from tests.server.proxy.test_retrieval import ask_for_original
 from tests.server.upstream import Fail, Say, ScriptedUpstream
-
-
-@pytest.fixture
-def upstream() -> Iterator[ScriptedUpstream]:
-    with ScriptedUpstream() as upstream:
-        yield upstream
 
 
 def test_late_after_a_restart_the_past_is_as_it_was_sent(

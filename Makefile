@@ -28,9 +28,10 @@ test: WORKERS = $(shell $(BIN)/python -c 'import os; print((os.cpu_count() or 1)
 test: $(VENV)/installed-test
 	$(KEPT) $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
-# Whole benches, attacks and very long runs, at their smallest.
+# Whole benches, attacks and very long runs, at their smallest, and every property with eight times
+# as many generated inputs.
 test-bench: $(VENV)/installed-test
-	$(KEPT) $(BIN)/python -m pytest -n auto -m campaign
+	$(KEPT) $(BIN)/python -m pytest -n auto --dist worksteal -m 'campaign or hypothesis' --hypothesis-profile campaign
 
 # The one wheel, which any Python takes, in dist/.
 wheel: $(VENV)/installed

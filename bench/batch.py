@@ -111,7 +111,7 @@ def measure_sizes(
             factor = two.cpu / ((smaller[1] + again.cpu) / 2)
             growth = f"{factor:.1f}× for {count / smaller[0]:.0f}×"
         unfolded = run(out, back, options, unfold=True, workers=2)
-        speeds = [size / seconds / 1e6 for seconds in (plain, two.cpu, unfolded.cpu)]
+        speeds = [size / max(s, _TICK) / 1e6 for s in (plain, two.cpu, unfolded.cpu)]
         rows.append(
             [
                 f"{count:,}",

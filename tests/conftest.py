@@ -16,11 +16,12 @@ os.environ["SSL_CERT_FILE"] = str(Path(__file__).with_name("nobody.pem"))
 
 settings.register_profile(
     "refold",
-    max_examples=10,
+    max_examples=5,
     deadline=None,
     derandomize="CI" in os.environ,
     suppress_health_check=[HealthCheck.too_slow],
 )
+settings.register_profile("campaign", settings.get_profile("refold"), max_examples=40)
 settings.register_profile("thorough", settings.get_profile("refold"), max_examples=1_000)
 settings.load_profile("refold")
 

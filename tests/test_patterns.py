@@ -90,6 +90,7 @@ def test_a_range_of_lines_is_read_once(lines: str) -> None:
     assert "lines must be a range" in tool.call({"handle": "m", "lines": lines})
 
 
+@pytest.mark.campaign
 def test_a_long_query_is_read_once() -> None:
     tool = retrieve_tool({"m": {"role": "user", "content": "a#" * LONG}})
     answer = tool.call({"query": "#a" * (LONG // 2) + "b"})

@@ -312,7 +312,6 @@ JSON = st.recursive(
 )
 
 
-@settings(max_examples=150)
 @given(st.one_of(st.lists(JSON), st.dictionaries(st.text(max_size=4), JSON)), st.integers(2, 300))
 def test_the_beginning_of_json_is_json(value: object, limit: int) -> None:
     text = json.dumps(value)

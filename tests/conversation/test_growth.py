@@ -47,6 +47,7 @@ def count_calls(call: Callable[[], object]) -> int:
     return calls
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize("profile", ["classic", "standard"])
 def test_later_turns_cost_no_more_than_earlier_ones(profile: str) -> None:
     session = Session(profile=profile, token_budget=600, counter=words)
@@ -79,6 +80,7 @@ def parallel(count: int) -> Conversation:
     ]
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize("profile", ["classic", "standard"])
 def test_parallel_results_that_are_looked_at_one_by_one_cost_the_same_each(profile: str) -> None:
     spent = []
@@ -108,6 +110,7 @@ def show_each(session: Session, messages: Conversation) -> None:
         session.view()
 
 
+@pytest.mark.campaign
 def test_what_a_fold_makes_of_a_text_is_not_made_again_by_the_next_one() -> None:
     counted = 0
 
@@ -178,6 +181,7 @@ def test_a_digest_of_digests_has_one_head() -> None:
     assert all("assistant: user:" not in digest for digest in digests)
 
 
+@pytest.mark.campaign
 def test_a_session_that_is_saved_after_every_turn_does_not_write_everything_again() -> None:
     store = MemoryStore()
     session = Session(token_budget=500, counter=words)

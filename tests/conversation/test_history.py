@@ -28,7 +28,7 @@ def grown(messages: Conversation) -> Conversation:
     return [*messages, {"role": "user", "content": "And now?"}]
 
 
-@pytest.mark.parametrize("turns", [60, 100, 700])
+@pytest.mark.parametrize("turns", [60, 100, pytest.param(700, marks=pytest.mark.campaign)])
 def test_the_same_objects_are_the_same_conversation(turns: int) -> None:
     manager, messages, first = fitted(turns)
     again = manager.fit(grown(messages))
@@ -36,7 +36,7 @@ def test_the_same_objects_are_the_same_conversation(turns: int) -> None:
     assert spelled(again.messages[:-1]) == spelled(first.messages)
 
 
-@pytest.mark.parametrize("turns", [60, 100, 700])
+@pytest.mark.parametrize("turns", [60, 100, pytest.param(700, marks=pytest.mark.campaign)])
 def test_equal_objects_are_the_same_conversation(turns: int) -> None:
     manager, messages, first = fitted(turns)
     again = manager.fit(grown(copy.deepcopy(messages)))
@@ -57,6 +57,7 @@ def test_a_message_that_was_changed_in_place_is_noticed(place: int) -> None:
     assert OTHER in spelled(again.messages) + spelled(again.verbatim)
 
 
+@pytest.mark.campaign
 def test_in_a_very_long_conversation_what_is_shown_is_noticed_at_once() -> None:
     manager, messages, first = fitted(1_000)
     shown = {id(m) for m in messages if m in first.messages}
@@ -69,6 +70,7 @@ def test_in_a_very_long_conversation_what_is_shown_is_noticed_at_once() -> None:
         manager.fit(messages)
 
 
+@pytest.mark.campaign
 def test_in_a_very_long_conversation_what_is_folded_is_noticed_in_a_while() -> None:
     manager, messages, _ = fitted(1_000)
     change(messages[900])
@@ -76,6 +78,7 @@ def test_in_a_very_long_conversation_what_is_folded_is_noticed_in_a_while() -> N
     assert any(noticed)
 
 
+@pytest.mark.campaign
 def test_a_message_that_was_replaced_is_noticed_at_once_however_long_it_is() -> None:
     manager, messages, _ = fitted(1_000)
     messages[900] = {**messages[900], "content": OTHER}

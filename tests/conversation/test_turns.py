@@ -57,7 +57,7 @@ def test_a_window_sends_what_a_session_would() -> None:
     assert session.report.folds
 
 
-@pytest.mark.parametrize("limit", [12_000, 100_000])
+@pytest.mark.parametrize("limit", [12_000, pytest.param(100_000, marks=pytest.mark.campaign)])
 def test_what_was_sent_comes_back_and_goes_on_the_same_conversation(limit: int) -> None:
     messages, window = agent_run(60), manager(limit)
     told: Conversation = []

@@ -208,7 +208,7 @@ def test_kf_29_json_below_the_cut_fits_too(counting: dict[str, Any]) -> None:
     assert_restored(messages, result)
 
 
-@pytest.mark.parametrize("length", [120, 200, 495, 511, 512, 513, 516, 530, 537, 540, 600])
+@pytest.mark.parametrize("length", [120, 495, 512, 530, 600])
 @pytest.mark.parametrize("counting", [{}, {"model": "gpt-4o"}])
 def test_kf_29_a_cut_message_never_grows(length: int, counting: dict[str, Any]) -> None:
     body = json.dumps({"rows": [n * 37 % 1_000 for n in range(150)]})[: length - 3] + '"]}'
@@ -219,7 +219,7 @@ def test_kf_29_a_cut_message_never_grows(length: int, counting: dict[str, Any]) 
         {"role": "user", "content": "and now?"},
     ]
     total = tokens_of(messages, **counting)
-    for budget in range(0, total + 1, 7):
+    for budget in range(0, total + 1, 11):
         result = compress(messages, token_budget=budget, recency_window=0, **counting)
         assert result.tokens_after <= result.tokens_before
         for message in result.messages:

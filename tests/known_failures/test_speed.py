@@ -75,6 +75,7 @@ UNITS = {
 }
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize("name", UNITS)
 def test_kf_35_any_text_takes_linear_time(name: str) -> None:
     text = UNITS[name] * (SIZE // len(UNITS[name]))
@@ -94,17 +95,20 @@ def test_kf_35_any_text_takes_linear_time(name: str) -> None:
     assert uncompress(result.messages, result.verbatim).messages == messages
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize("letter", "a7b-_.@/数\n ")
 def test_kf_35_classifying_one_unbroken_run(letter: str) -> None:
     assert classify(letter * 300_000).confidence > 0
 
 
+@pytest.mark.campaign
 def test_kf_35_minified_json() -> None:
     text = json.dumps([{"id": n, "tags": ["a", "b"], "url": f"/x/{n}"} for n in range(8_000)])
     result = compress([{"role": "tool", "content": text}], recency_window=0)
     assert result.messages[0]["content"] == text
 
 
+@pytest.mark.campaign
 def test_kf_36_two_hundred_thousand_tiny_sentences() -> None:
     text = "A b. " * 200_000
     result = compress([{"role": "user", "content": text}], recency_window=0)
@@ -114,6 +118,7 @@ def test_kf_36_two_hundred_thousand_tiny_sentences() -> None:
     assert len(result.messages[0]["content"]) < 5_000
 
 
+@pytest.mark.campaign
 def test_kf_36_deep_nesting_needs_no_stack() -> None:
     nested: list[object] = []
     for _ in range(20_000):
@@ -126,6 +131,7 @@ def test_kf_36_deep_nesting_needs_no_stack() -> None:
     assert restored.messages[0]["content"] == text
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize("threshold", [0.85, 0.5, 0.1])
 def test_kf_37_near_copies_with_a_shared_header(threshold: float) -> None:
     header = "\n".join(f"Line {n} of the header that all reports begin with" for n in range(5))
@@ -142,6 +148,7 @@ def test_kf_37_near_copies_with_a_shared_header(threshold: float) -> None:
     assert uncompress(result.messages, result.verbatim).messages == messages
 
 
+@pytest.mark.campaign
 def test_kf_37_many_near_copies() -> None:
     rows = [f"the reading of gauge {k} was taken at noon" for k in range(20)]
     messages: Conversation = [
@@ -152,6 +159,7 @@ def test_kf_37_many_near_copies() -> None:
     assert uncompress(result.messages, result.verbatim).messages == messages
 
 
+@pytest.mark.campaign
 def test_kf_37_importance_and_corrections_of_many_messages() -> None:
     messages: Conversation = [
         {

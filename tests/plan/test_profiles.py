@@ -304,6 +304,7 @@ def test_nothing_and_next_to_nothing(profile: Any, budget: int | None) -> None:
         assert result.messages == messages
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize(
     "unit", [".", "/", "a.", "[", "{", '"', "\n", "数", "ERROR\n", "a,b\n", "👩‍👩‍👧‍👦", "\ud800"]
 )

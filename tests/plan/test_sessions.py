@@ -112,8 +112,17 @@ def assert_readable(session: Session, view: Conversation) -> None:
                 readable.append(said)
 
 
-@pytest.mark.parametrize("budget", [None, 400, 1_500])
-@pytest.mark.parametrize("profile", ["standard", "lossless"])
+@pytest.mark.parametrize(
+    ("profile", "budget"),
+    [
+        ("standard", 400),
+        ("lossless", None),
+        pytest.param("standard", None, marks=pytest.mark.campaign),
+        pytest.param("standard", 1_500, marks=pytest.mark.campaign),
+        pytest.param("lossless", 400, marks=pytest.mark.campaign),
+        pytest.param("lossless", 1_500, marks=pytest.mark.campaign),
+    ],
+)
 def test_files_that_are_read_again_and_again_stay_readable(
     profile: Any, budget: int | None
 ) -> None:

@@ -79,6 +79,7 @@ def test_data_has_nothing_that_could_end_it() -> None:
     assert unpack(pack(data)) == data
 
 
+@pytest.mark.campaign
 def test_a_page_is_not_much_larger_than_its_conversation() -> None:
     messages = [{"role": "user", "content": "Fix the queue. 請修理佇列。"}]
     for n in range(100):

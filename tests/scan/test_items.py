@@ -98,6 +98,7 @@ def test_every_item_has_a_shape(text: str) -> None:
         assert shape_of(item) in Shape
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize(
     "unit", [".", "/", "#", "@", "~.", "a.", "a-", "-", "_", "a@", "数", "か", "/a ", "é.", "...\n"]
 )

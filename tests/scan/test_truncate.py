@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from refold.scan.truncate import cut, cut_words, encodable
@@ -63,7 +63,6 @@ def test_words_are_kept_whole_if_one_is_near(limit: int, expected: str) -> None:
     assert cut_words("the harbour office opens", limit) == expected
 
 
-@settings(max_examples=100)
 @given(texts(), st.integers(-2, 80))
 def test_a_cut_is_a_beginning(text: str, limit: int) -> None:
     for shorter in (cut(text, limit), cut_words(text, limit)):

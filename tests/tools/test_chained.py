@@ -156,6 +156,7 @@ def _named(order: tuple[Layer, ...]) -> str:
     return "-".join(layer.__name__.removeprefix("by_") for layer in order)
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize("order", list(permutations(LAYERS, 3)), ids=_named)
 @pytest.mark.parametrize(("name", "ids"), [(None, False), ("customer-1", True)])
 def test_every_order_of_three_comes_off(

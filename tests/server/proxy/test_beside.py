@@ -111,6 +111,7 @@ def test_a_request_that_comes_again_is_the_same_even_if_the_fold_is_ready(tmp_pa
     assert asker.ask(agent, "s", FOR_EVER)[0].is_refolded
 
 
+@pytest.mark.campaign
 def test_sixty_results_under_a_budget_stay_near_it_even_if_every_fold_is_late(
     tmp_path: Path,
 ) -> None:

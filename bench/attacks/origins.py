@@ -12,7 +12,7 @@ from attacks.proxied import Serving, ask_raw, head, providing, serving
 
 _ROUTES = (
     ("GET", "/"),
-    ("GET", "/page.js"),
+    ("GET", "/v1/refold/x"),
     ("GET", "/stats"),
     ("GET", "/metrics"),
     ("GET", "/readyz"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -14,6 +15,7 @@ import pytest
 from refold import ConfigError
 from refold.server.wrap import NOT_FOUND, Wrapped, run_wrapped
 from tests.patience import FOR_EVER
+from tests.server.upstream import ScriptedUpstream
 
 ASK = (
     "import os, sys, urllib.request as u;"
@@ -150,3 +152,27 @@ def test_claude_code_in_a_cloud(tmp_path: Path) -> None:
         url = next(line for line in written if line.startswith("http://127.0.0.1:"))
         assert url.endswith(path)
         assert ended.stats["env"]["REFOLD_ANTHROPIC_URL"] == cloud
+
+
+def test_at_the_end_it_says_in_four_lines_what_was_sent(tmp_path: Path) -> None:
+    program = (
+        "import os, sys\n"
+        "from tests.server.proxy.agents import Agent\n"
+        "agent = Agent(os.environ['ANTHROPIC_BASE_URL'])\n"
+        "for _ in range(8): agent.turn()\n"
+        "sys.exit(5)\n"
+    )
+    with ScriptedUpstream() as upstream:
+        env = {**os.environ, "PYTHONPATH": ":".join(sys.path), "ANTHROPIC_BASE_URL": upstream.url}
+        env |= {"REFOLD_STORE": str(tmp_path / "s.db"), "REFOLD_FOLD_MS": "600000"}
+        wrap = [sys.executable, "-m", "refold", "wrap", "--budget", "6000", "--"]
+        command = [*wrap, sys.executable, "-c", program]
+        ran = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
+    assert len(upstream.requests) == 8
+    assert ran.returncode == 5
+    bill, parts, cold, rest = ran.stderr.splitlines()
+    price = r"\$0\.\d{4} instead of \$0\.\d{4} for input \(−?\+?\d+%, list prices of [\d-]{10}\)"
+    assert re.fullmatch(rf"refold: 8 requests · [12] folds? · {price}", bill)
+    assert re.search(r"shorter results −[\d,]+ · folds −[\d,]+ · written anew after folds", parts)
+    assert "cold cache: 0 requests; caches of an hour (--ttl 1h) would have cost" in cold
+    assert re.search(r"system prompt and tools, \d+ tokens a request · late: 0 req.* · 0 err", rest)

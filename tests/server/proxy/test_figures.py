@@ -72,6 +72,22 @@ def test_what_was_refused_or_not_answered_has_saved_nothing(shared: Shared, key:
     assert (totals.requests, totals.tokens_before, totals.bytes_after) == (1, 0, 0)
 
 
+def test_what_went_out_unfolded_has_saved_nothing_and_is_priced(
+    upstream: ScriptedUpstream, tmp_path: Path
+) -> None:
+    with proxy_for(upstream, tmp_path) as proxy:
+        agent = Agent(proxy.url)
+        agent.headers["x-refold"] = "off"
+        for _ in range(3):
+            agent.turn()
+        totals = totals_of(proxy)
+        ((_, model),) = proxy.stats.models
+    assert (model, totals.unpriced, totals.folded) == (agent.model, 0, 0)
+    assert totals.tokens_before == totals.tokens_after > 0
+    assert totals.bytes_before == totals.bytes_after
+    assert totals.money_before == pytest.approx(totals.money_after)
+
+
 def test_without_usage_it_is_estimated_and_says_so(tmp_path: Path) -> None:
     folded = Folded(tokens_before=1_000, tokens_after=400, saved_by_folds=500)
     figures = figures_of(folded, 4_000, [], PRICE)

@@ -37,7 +37,7 @@ SOCKET = {
 }
 ROUTES = [
     ("GET", "/", {}),
-    ("GET", "/page.js", {}),
+    ("GET", "/v1/refold/x", {}),
     ("GET", "/stats", {}),
     ("GET", "/healthz", {}),
     ("GET", "/session/x", {}),

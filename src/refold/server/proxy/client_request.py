@@ -16,7 +16,7 @@ from yarl import URL
 
 from refold.conversation.models import list_prices
 from refold.errors import JobError, StoreError, describe_kind
-from refold.server.proxy.answering import Answer, Meter
+from refold.server.proxy.answering import Answer, Meter, read_object
 from refold.server.proxy.apis.base import Api, RetrievalCall, Usage
 from refold.server.proxy.entrance import (
     CONTROL_HEADER,
@@ -107,8 +107,10 @@ class ClientRequest:
         wish = self._request.headers.get(CONTROL_HEADER, "on").lower()
         if wish not in ("on", "off", "lossless"):
             raise web.HTTPBadRequest(reason=f"{CONTROL_HEADER} must be on, off or lossless")
-        folded = Folded(why_not=f"{CONTROL_HEADER}: off")
-        if wish != "off":
+        if wish == "off":
+            model = self.api.model_of(read_object(body) or {}, self._url.raw_path)
+            folded = Folded(model=model or "", why_not=f"{CONTROL_HEADER}: off")
+        else:
             job = Job(
                 api=self.api.name,
                 path=self._url.raw_path,
@@ -133,8 +135,7 @@ class ClientRequest:
         session.id = self._client_session
         session.owner = self._tenant, folded.conversation
         session.last, session.figures = folded, Totals()
-        is_late = folded.is_late or folded.why_not in (_LATE, _FAILED)
-        self._add(Totals(requests=1, late=is_late))
+        self._add(Totals(requests=1, late=folded.is_late or folded.why_not == _LATE))
         return folded.body
 
     async def _fold(self, job: Job, seconds: float) -> Folded:

@@ -38,6 +38,8 @@ _SPARE: Final = 0.15
 """The share of its time that the folder leaves for writing the request and for the way back."""
 _MAX_ERROR_BYTES: Final = 1 << 20
 """How much of an error is read before the request is retried; errors are much shorter."""
+_RECALL_SECONDS: Final = 2.0
+"""How long reading what was sent may take. Without it a request goes out as it came."""
 _LATE: Final = "late"
 _FAILED: Final = "failed"
 _log: Final = logging.getLogger("refold.serve")
@@ -159,7 +161,8 @@ class ClientRequest:
                 _log.error("what is new is sent as it came: %s", folded.why_not)
             return folded
         try:
-            known = await folding.recall(job)
+            async with asyncio.timeout(_RECALL_SECONDS):
+                known = await asyncio.to_thread(folding.folder.recall, job)
         except (TimeoutError, StoreError) as error:
             stats.fault("record not read")
             _log.error("sent as it came: %s", describe_kind(error))

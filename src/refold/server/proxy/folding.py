@@ -24,7 +24,8 @@ from weakref import WeakValueDictionary
 
 from refold.conversation.session import Session
 from refold.errors import JobError, StoreError, describe_kind
-from refold.integrations.choices import CheckedChoices, Choices
+from refold.integrations.choices import CheckedChoices
+from refold.options import Options
 from refold.server.proxy.apis import api_called
 from refold.server.proxy.apis.base import TOOL_NAME, Round
 from refold.server.proxy.conversation import Conversation
@@ -48,8 +49,6 @@ T = TypeVar("T")
 
 STORE_SECONDS: Final = 10.0
 """How long reading or writing the store may take."""
-_RECALL_SECONDS: Final = 2.0
-"""How long reading what was sent may take. Without it a request goes out as it came."""
 _CLOSE_SECONDS: Final = 5.0
 _MOST: Final = 256
 """Conversations that are kept in memory; older ones are read from the store again."""
@@ -63,8 +62,6 @@ class Folder:
     def __init__(self, settings: Settings, clock: Callable[[], float]) -> None:
         self._settings = settings
         self._clock = clock
-        self._address: Choices = {"store": settings.store or None}
-        self._choices = CheckedChoices(self._address)
         self._live: OrderedDict[tuple[str, str], Conversation] = OrderedDict()
         """By tenant and the name of the beginning read so far."""
         self._locks: WeakValueDictionary[tuple[str, str], asyncio.Lock] = WeakValueDictionary()
@@ -74,12 +71,12 @@ class Folder:
     @cached_property
     def _store(self) -> Store:
         """The whole store; opened when it is first needed, and tried again if that fails."""
-        return self._choices.store
+        return CheckedChoices({"store": self._settings.store or None}).store
 
     @cached_property
     def _second(self) -> Store:
         """The same store, opened once more: reading need not wait for writing."""
-        return CheckedChoices(self._address).store
+        return CheckedChoices({"store": self._settings.store or None}).store
 
     @cached_property
     def _writer(self) -> Writer:
@@ -156,8 +153,7 @@ class Folder:
             talk = self._live.pop((tenant, name), None)
             if talk is not None and (talk.session.options.model or "") == about.model:
                 return talk
-        options = replace(
-            self._choices.options,
+        options = Options(
             format=request.api.format,
             model=about.model or None,
             pins=(rules.is_excluded,) if rules.excluded else (),
@@ -295,7 +291,6 @@ class FoldingThread:
     def __init__(self, settings: Settings) -> None:
         self.folder = Folder(settings, time.time)
         self._thread = Thread(target=self._run, name="refold folder", daemon=True)
-        self._recalling = ThreadPoolExecutor(1, "refold recall")
 
     async def start(self) -> None:
         """Start, and load what folding needs, so that no request misses its deadline for it."""
@@ -335,14 +330,6 @@ class FoldingThread:
         except Exception as error:  # noqa: BLE001 - whatever it is, no request may end with it
             raise JobError(describe_kind(error)) from None
 
-    async def recall(self, job: Job) -> Folded | None:
-        """Return what `Folder.recall` does, whatever keeps this thread busy."""
-        recalling = asyncio.get_running_loop().run_in_executor(
-            self._recalling, self.folder.recall, job
-        )
-        async with asyncio.timeout(_RECALL_SECONDS):
-            return await recalling
-
     @property
     def waiting(self) -> int:
         """How many calls are not done yet."""
@@ -360,7 +347,6 @@ class FoldingThread:
             await self.call(finish(), 2 * _CLOSE_SECONDS)
         self.loop.call_soon_threadsafe(self.loop.stop)
         await asyncio.to_thread(self._thread.join, _CLOSE_SECONDS)
-        self._recalling.shutdown(wait=False, cancel_futures=True)
         self.folder.close()
 
 

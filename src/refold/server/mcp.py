@@ -58,14 +58,15 @@ class Tools:
         Retrieval is as it is elsewhere, and takes the name of a conversation. Its output has no
         schema: a client would show the model that instead of the text.
         """
-        tools = json.loads(read_shipped("refold.server", "mcp_tools.json"))
-        named = {tool["name"]: tool for tool in tools}
-        known = self._retriever().schema
+        tools = {
+            tool["name"]: tool
+            for tool in json.loads(read_shipped("refold.server", "mcp_tools.json"))
+        }
+        known, ours = self._retriever().schema, tools[RETRIEVE]
         schema = known["input_schema"]
-        added = named[RETRIEVE]["input_schema"]["properties"]
-        schema = {**schema, "properties": {**schema["properties"], **added}}
-        named[RETRIEVE] = {**named[RETRIEVE], **known, "input_schema": schema}
-        return named
+        properties = {**schema["properties"], **ours["input_schema"]["properties"]}
+        tools[RETRIEVE] = {**ours, **known, "input_schema": {**schema, "properties": properties}}
+        return tools
 
     def call(self, name: str, arguments: Mapping[str, Any]) -> str | dict[str, Any]:
         """Answer a call of the tool *name*.
@@ -111,15 +112,16 @@ class Tools:
             ConfigError: nothing is known by that handle, or it is not clear what is wanted.
         """
         add_counts(self._counts, {"retrieved": 1})
-        conversation = str(arguments.get("conversation") or "")
-        arguments = {name: arguments[name] for name in arguments if name != "conversation"}
-        if conversation:
-            key = VIEW + conversation
-            view = self._store.get([key]).get(key)
-            if view is None:
-                raise ConfigError(f"there is no conversation {conversation[:50]!r}")
-            return _checked(self._retriever(conversation, view).call(arguments))
-        return _checked(self._retriever().call(arguments))
+        asked = dict(arguments)
+        name = str(asked.pop("conversation", None) or "")
+        key = VIEW + name
+        view = self._store.get([key]).get(key) if name else ()
+        if view is None:
+            raise ConfigError(f"there is no conversation {name[:50]!r}")
+        answer = self._retriever(name, view).call(asked)
+        if _PROBLEM.match(answer):
+            raise ConfigError(answer.strip("[]").removeprefix(f"{RETRIEVE}: "))
+        return answer
 
     def _retriever(self, conversation: str = "", messages: Sequence[Any] = ()) -> RetrieveTool:
         return RetrieveTool(
@@ -147,23 +149,20 @@ class Tools:
         if not isinstance(text, str):
             raise ConfigError(f"text must be a string, got {type(text).__name__}")
         if messages:
-            return self._compress_messages(messages, token_budget)
+            name = secrets.token_hex(_NAME_BYTES)
+            result = compress(
+                messages, token_budget=token_budget, store=self._store, conversation=name
+            )
+            self._store.put({VIEW + name: result.messages})
+            done = result.compression
+            counts = self._count(done.tokens_before, done.tokens_after)
+            return {"messages": result.messages, "conversation": name, **counts}
         most = _TEXT_TOKENS if token_budget is None else token_budget
         check_whole("token_budget", most, least=1)
         short = shorten_result(text, TextStore(self._store), profile="standard", max_tokens=most)
         if short is None:
             return {"text": text, "tokens_saved": 0}
         return {"text": short.text, **self._count(short.tokens_before, short.tokens_after)}
-
-    def _compress_messages(
-        self, messages: list[dict[str, Any]], token_budget: int | None
-    ) -> dict[str, Any]:
-        name = secrets.token_hex(_NAME_BYTES)
-        result = compress(messages, token_budget=token_budget, store=self._store, conversation=name)
-        self._store.put({VIEW + name: result.messages})
-        done = result.compression
-        counts = self._count(done.tokens_before, done.tokens_after)
-        return {"messages": result.messages, "conversation": name, **counts}
 
     def stats(self) -> dict[str, int]:
         """Return what the hook and these tools have done with this store so far."""
@@ -174,12 +173,6 @@ class Tools:
     def _count(self, before: int, after: int) -> dict[str, int]:
         add_counts(self._counts, {"folded": 1, "tokens_before": before, "tokens_after": after})
         return _saved(before, after)
-
-
-def _checked(answer: str) -> str:
-    if _PROBLEM.match(answer):
-        raise ConfigError(answer.strip("[]").removeprefix(f"{RETRIEVE}: "))
-    return answer
 
 
 def _saved(before: int, after: int) -> dict[str, int]:

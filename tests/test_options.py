@@ -233,9 +233,9 @@ def test_a_profile_refuses_what_was_chosen_for_another() -> None:
     [
         ({"token_budget": 100}, "give context_limit or reserve_output_tokens"),
         ({"compression_threshold": 100}, "up to high_water"),
-        ({"strict": True}, "give strict to the manager itself"),
-        ({"model": "gpt-4o"}, "give model to the manager itself"),
-        ({"counter": len}, "give counter to the manager itself"),
+        ({"strict": True}, "pass strict to the manager itself"),
+        ({"model": "gpt-4o"}, "pass model to the manager itself"),
+        ({"counter": len}, "pass counter to the manager itself"),
         ({"trace": True}, "FitResult.steps"),
     ],
 )

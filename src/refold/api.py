@@ -209,7 +209,9 @@ def uncompress(
     for name, value in (("edited", edited), ("partial", partial), ("strict", strict)):
         check_switch(name, value)
     if edited and conversation is None:
-        raise ConfigError("edited=True needs conversation=: only there handles belong to one view")
+        raise ConfigError(
+            "edited=True needs conversation=: without a name, handles belong to no single view"
+        )
     objects = Objects()
     checked = check_list(objects.read(messages))
     if max_messages is not None:

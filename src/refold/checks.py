@@ -51,7 +51,7 @@ def check_choice(name: str, value: object, known: Collection[str]) -> None:
 def check_name(name: str, value: object) -> None:
     """Raise `ConfigError` unless *value* is a string that is not empty."""
     if not isinstance(value, str) or not value:
-        raise ConfigError(f"{name} must be a text that is not empty, got {value!r}")
+        raise ConfigError(f"{name} must be a non-empty string, got {value!r}")
 
 
 def check_names(names: Iterable[str], known: Collection[str]) -> None:

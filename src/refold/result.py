@@ -190,7 +190,7 @@ class BudgetReport:
             worst.append(f"{self.other_tokens:,} tokens that may not be folded ({self.stopped_by})")
         return (
             f"{count} tokens do not fit into {budget}, {self.over_by:,} too many; cannot be "
-            f"shortened: {'; '.join(worst)}; a budget of {self.token_count} would do"
+            f"shortened: {'; '.join(worst)}; a budget of {self.token_count} would be enough"
         )
 
 

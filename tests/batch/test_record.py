@@ -99,7 +99,7 @@ def test_what_was_changed_is_not_passed_off_as_the_text() -> None:
     record = fold_record(json.dumps({"messages": chat(1), "label": "good"}))
     with pytest.raises(RecordError, match="it was changed"):
         unfold_record(record["folded"].replace('"good"', '"bad"'), record["originals"])
-    with pytest.raises(FormatError, match="not what fold_record"):
+    with pytest.raises(FormatError, match="not written by fold_record"):
         unfold_record(record["folded"], "{}")
 
 

@@ -90,7 +90,7 @@ def test_quiet_says_nothing(refold: Refold, tmp_path: Path) -> None:
         (("in.jsonl", "out", "--engine", "slurm"), 2, "slurm"),
         (("none.jsonl", "out"), 1, "none.jsonl: no such file"),
         (("in.jsonl", "."), 1, "is not empty"),
-        (("in.jsonl", "in.jsonl"), 1, "cannot write to 'in.jsonl': it is no folder; name one"),
+        (("in.jsonl", "in.jsonl"), 1, "cannot write to 'in.jsonl': it is not a folder; name one"),
     ],
 )
 def test_what_is_wrong_is_said(

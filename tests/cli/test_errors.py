@@ -170,7 +170,7 @@ def test_a_budget_that_cannot_be_kept_names_one_that_can(refold: Refold) -> None
         args = ("stats", "-", "--profile", profile, "--budget")
         done = refold(*args, "3", stdin=jsonl(chat()))
         assert done.code == 4
-        (smallest,) = re.findall(r"; a budget of (\d+) would do$", done.err.strip())
+        (smallest,) = re.findall(r"; a budget of (\d+) would be enough$", done.err.strip())
         assert refold(*args, smallest, stdin=jsonl(chat())).code == 0
 
 

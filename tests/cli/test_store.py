@@ -176,7 +176,7 @@ def test_keys_of_the_environment_encrypt(
     assert not unfolds(refold, file, "all.db", "ann")
     done = refold("store", "verify", "all.db")
     assert done.code == 1
-    assert done.out.startswith(b"not looked into: ")
+    assert done.out.startswith(b"not checked: ")
     assert b"all.db" in done.out
     assert b"it needs the key" in done.out
     assert "· 0 damaged" in done.err
@@ -188,7 +188,7 @@ def test_keys_of_the_environment_encrypt(
     assert not unfolds(refold, file, "sealed.db", "bob")
     done = refold("store", "verify", "sealed.db")
     assert done.code == 1
-    assert done.out.startswith(b"encrypted, and not looked into without REFOLD_STORE_KEYS: ")
+    assert done.out.startswith(b"encrypted, and not checked without REFOLD_STORE_KEYS: ")
     assert "· 0 damaged" in done.err
 
 

@@ -84,7 +84,7 @@ def test_pop_takes_back_what_came_last() -> None:
     assert spelled(session.view()) == spelled(before)
     assert session.report.first_changed == len(before)
     empty = Session()
-    with pytest.raises(MessageError, match="none to take back"):
+    with pytest.raises(MessageError, match="no message to remove"):
         empty.pop()
 
 

@@ -147,7 +147,7 @@ def test_a_service_is_written_and_taken_away(tmp_path: Path, platform: str) -> N
 def test_a_service_of_somebody_elses_stays(tmp_path: Path, places: Places) -> None:
     unit = tmp_path / ".config/systemd/user/refold.service"
     put(unit, b"[Unit]")
-    with pytest.raises(ConfigError, match="which refold has not written"):
+    with pytest.raises(ConfigError, match="that refold did not write"):
         install_service(places, port=1)
     unit.unlink()
     install_service(places, port=1)
@@ -234,7 +234,7 @@ def test_edits_in_between_stay_and_that_is_said(places: Places) -> None:
     hooks: dict[str, object] = {"PostToolUse": []}
     assert left == {"model": "sonnet", "hooks": hooks, "x": 1.5, "env": {"MINE": "1"}}
     assert config_of(places).read_bytes() == CODEX + b"\n[mine]\n"
-    assert "took out only" in said[config_of(places)]
+    assert "removed only" in said[config_of(places)]
     assert not places.record.exists()
 
 
@@ -365,10 +365,10 @@ def test_a_record_behind_a_link_is_not_read(tmp_path: Path, places: Places) -> N
             ["hook", "proxy"],
             ".claude/settings.json",
             b'{"env": {"ANTHROPIC_BASE_URL": "http://mine"}}',
-            "env.ANTHROPIC_BASE_URL is set already",
+            "env.ANTHROPIC_BASE_URL is already set",
         ),
         ("claude", ["hook", "mcp"], ".claude.json", b"[]", ".claude.json: it is not a JSON object"),
-        ("codex", ["proxy"], ".codex/config.toml", b'model_provider = "x"', "is set already"),
+        ("codex", ["proxy"], ".codex/config.toml", b'model_provider = "x"', "is already set"),
         ("codex", ["hook"], ".codex/config.toml", b"", "hooks of codex cannot change"),
     ],
 )

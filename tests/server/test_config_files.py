@@ -63,10 +63,10 @@ def test_the_ends_of_lines_are_kept(end: str) -> None:
 def test_what_somebody_wrote_among_our_lines_is_not_taken_out() -> None:
     added = add_entries("", [TOP, TABLE], is_toml=True)
     edited = added.replace("# <<< refold", "mine = 1\n# <<< refold")
-    with pytest.raises(ConfigError, match="take that out by hand"):
+    with pytest.raises(ConfigError, match="remove that by hand"):
         remove_entries(edited, [TOP, TABLE], before="", is_toml=True)
     without_end = added.rpartition("# <<< refold")[0] + "[mine]\na = 1\n"
-    with pytest.raises(ConfigError, match="take that out by hand"):
+    with pytest.raises(ConfigError, match="remove that by hand"):
         remove_entries(without_end, [TOP, TABLE], before="", is_toml=True)
 
 
@@ -90,12 +90,12 @@ def test_toml_keeps_every_character(text: str) -> None:
         ("{", VALUE, False, "not JSON"),
         ("// mine\n{}", VALUE, False, "comments, which would be lost"),
         ("[]", VALUE, False, "not a JSON object"),
-        ('{"servers": []}', VALUE, False, "no object"),
-        ('{"hooks": {"PostToolUse": {}}}', ITEM, False, "no list"),
-        ('{"servers": {"refold": 1}}', VALUE, False, "servers.refold is set already: 1"),
+        ('{"servers": []}', VALUE, False, "not an object"),
+        ('{"hooks": {"PostToolUse": {}}}', ITEM, False, "not a list"),
+        ('{"servers": {"refold": 1}}', VALUE, False, "servers.refold is already set: 1"),
         ("a = ", TOP, True, "not TOML"),
-        ('model_provider = "mine"', TOP, True, "model_provider is set already: 'mine'"),
-        ("[servers.refold]\na = 1", TABLE, True, "is set already"),
+        ('model_provider = "mine"', TOP, True, "model_provider is already set: 'mine'"),
+        ("[servers.refold]\na = 1", TABLE, True, "is already set"),
     ],
 )
 def test_what_is_in_the_way_is_said(text: str, entry: Entry, is_toml: bool, problem: str) -> None:

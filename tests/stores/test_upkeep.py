@@ -100,7 +100,7 @@ def test_a_store_of_somebody_else_says_what_it_lacks() -> None:
         def get(self, keys: Any) -> dict[str, Any]:
             return {}
 
-    with pytest.raises(StoreError, match=r"Small cannot say what it holds: it has no entries\(\)"):
+    with pytest.raises(StoreError, match=r"Small cannot list its entries: it has no entries\(\)"):
         stat_store(Small())
 
 
@@ -156,7 +156,7 @@ def test_what_is_no_whole_export_is_refused(tmp_path: Path) -> None:
     head, first, second, end = exported(path)
     cases = {
         b"": "line 1: not JSON",
-        b"[]\n": "is no export",
+        b"[]\n": "is not an export",
         b"hello": "line 1: not JSON",
         head + first: "is cut off after 1 originals",
         head + first + end: "has 1 originals, not 2",

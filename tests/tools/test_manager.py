@@ -494,7 +494,7 @@ class TestC09:
         assert first.tokens_after < first.tokens_before
         assert first.usage.calls == 1
         assert [small.status, failed.status, fresh.status] == ["skipped"] * 3
-        assert "less than" in small.reason
+        assert "fewer than" in small.reason
         assert "failed" in failed.reason
         assert "not seen" in fresh.reason
 

@@ -248,7 +248,7 @@ def test_a_wrong_text_is_never_returned() -> None:
         for key, wire in result.verbatim.items()
     }
     answer = retrieve_tool(changed).call(handles(result)[0])
-    assert "is known, but its text is not kept any more" in answer
+    assert "is known, but its text is no longer kept" in answer
     assert "forged" not in answer
 
 
@@ -272,16 +272,16 @@ class BrokenStore:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ({}, "what is wanted?"),
-        ({"handle": ""}, "what is wanted?"),
-        ({"handle": "m1", "query": "two"}, "what is wanted?"),
+        ({}, "give a query"),
+        ({"handle": ""}, "give a query"),
+        ({"handle": "m1", "query": "two"}, "give a query"),
         ({"query": "two", "lines": "1-2"}, "lines go with a handle"),
         ({"handle": "m1", "search": "two"}, "there is no 'search': give a query"),
         ({"handle": 3}, "there is no original 3"),
         ({"handle": "m1", "lines": "all of them"}, "lines must be a range"),
         ({"handle": "m1", "lines": "70-80"}, "there are no lines 70-80; it has 2]"),
         ({"handle": "m1", "lines": "8-3"}, "there are no lines 8-3; it has 2]"),
-        ("", "what is wanted?"),
+        ("", "give a query"),
         ("[1, 2]", "there is no original"),
         ("x" * 100_000, "there is no original"),
     ],

@@ -66,7 +66,7 @@ def test_a_question_brings_its_answer(query: str, answer: str) -> None:
 def test_pieces_stand_below_their_message_and_their_call() -> None:
     lines = search(TALK, "exit_code of make frobnicate", max_tokens=200).splitlines()
     assert '[message 10, result of bash {"command": "make frobnicate"}]' in lines
-    assert lines[-1].endswith("more pieces have some of these words: ask more closely]")
+    assert lines[-1].endswith("more pieces have some of these words: narrow the query]")
 
 
 def test_records_have_the_names_that_lead_to_them() -> None:

@@ -78,7 +78,7 @@ def fold_rows(batch: Rows, column: str, change: Change) -> Rows:
     taken = {*ADDED, "error"} & set(batch.schema.names)
     if taken:
         raise ConfigError(
-            f"there is a column {min(taken)!r} already: rename it, or unfold it first"
+            f"there is already a column {min(taken)!r}: rename it, or unfold it first"
         )
     field = _folded_field(batch.schema.field(place))
     records = [change(row, text) for row, text in enumerate(_texts(batch.column(place)))]
@@ -95,7 +95,7 @@ def unfold_rows(batch: Rows, column: str, change: Callable[[int, str, str], str 
     """Replace each folded text by the result of *change*, and drop the added columns."""
     place = _find_column(batch.schema, column)
     if "originals" not in batch.schema.names:
-        raise ConfigError("no folded batch: it has no column 'originals'")
+        raise ConfigError("not a folded batch: it has no column 'originals'")
     texts = batch.column(place).to_pylist()
     is_kept = [True] * batch.num_rows
     for row, note in enumerate(batch.column("originals").to_pylist()):
@@ -136,7 +136,7 @@ def _folded_field(field: pa.Field) -> pa.Field:
         return field
     if not _is_json(field.type):
         raise ConfigError(
-            f"the column {field.name!r} is neither JSON text nor can become it: {field.type}"
+            f"the column {field.name!r} is not JSON text, and cannot become it: {field.type}"
         )
     note = pa.schema([field]).serialize().to_pybytes().hex().encode()
     return pa.field(field.name, pa.string(), metadata={_TYPE_KEY: note})

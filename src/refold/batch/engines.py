@@ -133,7 +133,7 @@ class _Worker:
         why = f"killed by signal {-code}" if code < 0 else f"exit code {code}"
         reason = f"a worker on {shard.part} is gone ({why}; it may have run out of memory)"
         if trouble:
-            raise BatchError(f"{reason}: run the same command again to go on")
+            raise BatchError(f"{reason}: run the same command again to continue")
         is_last = losses + 1 == _TRIES
         return _Task(shard, losses + 1, f"{reason}, the last of {_TRIES}" if is_last else "")
 

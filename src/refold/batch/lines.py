@@ -106,7 +106,7 @@ def join_line(record: FoldedRecord, *, is_packed: bool) -> str:
     if isinstance(value, list):
         value = {_LIST_KEY: value}
     if REFOLD_KEY in value:
-        raise MessageError(f"it has a key {REFOLD_KEY!r} already: it was folded before")
+        raise MessageError(f"it already has a key {REFOLD_KEY!r}: it was folded before")
     note: dict[str, object] = {name: record[name] for name in ("tokens_before", "tokens_after")}
     if is_packed:
         note["packed"] = base64.b85encode(pack(b"", record["originals"].encode())).decode()
@@ -127,7 +127,7 @@ def split_line(line: str) -> tuple[str, str]:
             except ValueError as error:
                 raise RecordError(f"the originals of this record are damaged: {error}") from error
         case _:
-            raise MessageError(f"no folded record: it has no originals under {REFOLD_KEY!r}")
+            raise MessageError(f"not a folded record: it has no originals under {REFOLD_KEY!r}")
     is_list = parse_json(originals, "originals").get("key", "") is None
     return ONE_LINE.dump(value[_LIST_KEY] if is_list else value), originals
 

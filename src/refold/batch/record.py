@@ -67,7 +67,7 @@ def unfold_record(folded: str, originals: str, *, store: Store | None = None) ->
             value, key = parse_json(folded, "folded"), note.get("key")
             source = note.get("verbatim", store)
         case _:
-            raise FormatError("this is not what fold_record() has written", "originals")
+            raise FormatError("this was not written by fold_record()", "originals")
     if source is None:
         raise RecordError("the originals of this record are in a store: give it as store=")
     result = uncompress(value if key is None else value[key], source)
@@ -173,7 +173,7 @@ def find_key(value: object, key: str | None) -> str | None:
                 return name
     wanted = " or ".join(CONVERSATION_KEYS) if key is None else key
     raise MessageError(
-        f"no conversation: expected a list of messages, or an object that has one under {wanted}"
+        f"not a conversation: expected a list of messages, or an object that has one under {wanted}"
     )
 
 

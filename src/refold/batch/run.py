@@ -159,7 +159,7 @@ class _Output:
             out.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             is_taken = isinstance(error, FileExistsError)
-            reason = "it is no folder; name one" if is_taken else error.strerror
+            reason = "it is not a folder; name one" if is_taken else error.strerror
             raise BatchError(f"cannot write to {str(out)!r}: {reason}") from error
         with _locked(out):
             manifest = self._finished()

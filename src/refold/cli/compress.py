@@ -186,7 +186,7 @@ def uncompress_command(
             beside = f"there is no {str(sidecar_of(file))!r}"
             raise StoreError(
                 f"no originals for {document.name}: "
-                f"{'standard input has none with it' if file == STDIO else beside}; "
+                f"{'standard input comes with none' if file == STDIO else beside}; "
                 "name their store with --store STORE, or unfold a document that was written with "
                 "compress --json"
             )
@@ -233,7 +233,7 @@ def retrieve_command(
     out: str | None,
     quiet: bool,
 ) -> int:
-    """Fetch the text behind a handle, or search all originals.
+    """Fetch the text of a handle, or search all originals.
 
     Examples:
       refold retrieve '#kdbfq' small.jsonl

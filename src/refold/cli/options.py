@@ -45,7 +45,7 @@ _ROWS: Final[Mapping[str, Row]] = {
     "store": ("--store STORE", f"Where the originals are: {_ADDRESSES}."),
     "conversation": (
         "--conversation NAME",
-        "Keep or look up the originals under this name, apart from all others in a shared store.",
+        "The conversation's name: keeps its originals apart in a shared store.",
         {"type": _read_name},
     ),
     "token_budget": (

@@ -16,9 +16,9 @@ from refold.errors import ConfigError
 from refold.stores.opening import open_store
 
 _ROWS: Final[dict[str, Any]] = {
-    "anthropic_url": ("--anthropic URL", "Where Anthropic's API is."),
-    "openai_url": ("--openai URL", "Where OpenAI's API is."),
-    "gemini_url": ("--gemini URL", "Where Gemini's API is."),
+    "anthropic_url": ("--anthropic URL", "Address of Anthropic's API."),
+    "openai_url": ("--openai URL", "Address of OpenAI's API."),
+    "gemini_url": ("--gemini URL", "Address of Gemini's API."),
     "store": ("--store STORE", "Where originals are kept. [refold.db in the data folder]"),
     "retrieve": (
         "--retrieve WHO",
@@ -31,13 +31,13 @@ _ROWS: Final[dict[str, Any]] = {
     ),
     "exclude_tools": (
         "--exclude-tool NAME...",
-        "A tool, or a pattern of names, whose results stay as they are; more than once.",
+        "Leave the results of this tool, or pattern of names, alone; may be repeated.",
     ),
     "tool_limits": (
         "--tool-limit NAME=TOKENS...",
-        "The most tokens of a new result of a tool, or of a pattern; more than once.",
+        "The most tokens of a new result of this tool, or pattern; may be repeated.",
     ),
-    "ttl": ("--ttl 5m|1h", "How long caches last that the client asks for without saying."),
+    "ttl": ("--ttl 5m|1h", "Lifetime of caches for which the client names none."),
     "fold_ms": ("--fold-ms N", "Milliseconds that a request may wait. [200]", {"type": int}),
     "show_content": (
         "--show-content",
@@ -64,7 +64,7 @@ def _chosen(choices: dict[str, Any]) -> dict[str, Any]:
     **_ROWS,
 )
 def serve_command(**proxy: Any) -> None:
-    """Run a proxy that folds what programs send to a provider.
+    """Run a proxy that folds requests to a provider.
 
     Examples:
       refold serve

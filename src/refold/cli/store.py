@@ -61,8 +61,8 @@ _STORE: Final = ("STORE",)
 _FILE: Final = ("FILE",)
 _SCOPE: Final[dict[str, Any]] = {
     "store": _STORE,
-    "tenant": ("--tenant NAME", "Only what is in this scope."),
-    "conversation": ("--conversation NAME", "Only what belongs to this conversation."),
+    "tenant": ("--tenant NAME", "Only in this scope."),
+    "conversation": ("--conversation NAME", "Only of this conversation."),
     "reason": ("--reason VALUE", "Recorded with the removal.", {"default": ""}),
 }
 
@@ -99,7 +99,7 @@ def stat(store: str, as_json: bool) -> None:
 
 @command(store_command, store=_STORE)
 def verify(store: str, quiet: bool) -> int:
-    """Read everything in a store and check all digests.
+    """Read everything in a store and check its digests.
 
     Exits with 1 if something is damaged, or encrypted and read without its keys.
     """
@@ -110,9 +110,9 @@ def verify(store: str, quiet: bool) -> int:
     if len(verdict.damaged) > _LISTED:
         click.echo(f"and {len(verdict.damaged) - _LISTED:,} more")
     if verdict.sealed:
-        click.echo(f"encrypted, and not looked into without {KEYS}: {verdict.sealed:,}")
+        click.echo(f"encrypted, and not checked without {KEYS}: {verdict.sealed:,}")
     if verdict.locked:
-        click.echo(f"not looked into: {verdict.locked:,} ({clean(verdict.why_locked)})")
+        click.echo(f"not checked: {verdict.locked:,} ({clean(verdict.why_locked)})")
     say(f"{verdict.entries:,} originals · {len(verdict.damaged):,} damaged", quiet=quiet)
     return 1 if verdict.damaged or verdict.sealed or verdict.locked else 0
 
@@ -146,7 +146,7 @@ def export(store: str, file: str, quiet: bool) -> None:
 
 @command(store_command, store=_STORE, file=_FILE)
 def import_command(store: str, file: str, quiet: bool) -> None:
-    """Put what export wrote into a store. Safe to repeat."""
+    """Put an export into a store. Safe to repeat."""
     with open_store(store) as opened, working("reading", quiet=quiet) as progress:
         done = import_store(opened, Path(file), on_share=progress.counting(1))
     say(f"{done:,} originals read from {file}", quiet=quiet)

@@ -137,7 +137,7 @@ def _draw_turn_head(turn: Turn, action: str) -> str:
     )
 )
 def explain_command(*, as_json: bool, full: bool, number: int | None, **fold: Any) -> None:
-    """Say what a fold does to every message, and why. Changes nothing.
+    """Explain what a fold does to every message, and why. Changes nothing.
 
     Examples:
       refold explain chat.jsonl

@@ -109,7 +109,7 @@ def available_tokens(
     spent = ", ".join(f"{part} {tokens}" for part, (tokens, _) in parts.items())
     raise ConfigError(
         f"{biggest} of {tokens} tokens is too big: nothing is left for messages in a window of "
-        f"{context_tokens} ({spent}); {advice} or take a larger model"
+        f"{context_tokens} ({spent}); {advice} or use a larger model"
     )
 
 

@@ -247,7 +247,7 @@ def reading(key: str) -> Iterator[None]:
         yield
     except (KeyError, IndexError, TypeError, AttributeError, RecursionError) as error:
         problem = f"{type(error).__name__}: {error}"
-        raise StoreError(f"session {key!r} is not a session of refold's ({problem})") from error
+        raise StoreError(f"session {key!r} is not a session of refold ({problem})") from error
     except (MessageError, re.error) as error:
         raise StoreError(f"session {key!r} cannot be read: {error}") from error
 

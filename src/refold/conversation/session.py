@@ -190,7 +190,7 @@ class Session(Generic[M]):
     def pop(self) -> M:
         """Remove the last message and return it."""
         if not len(self):
-            raise MessageError("there is none to take back", "messages")
+            raise MessageError("there is no message to remove", "messages")
         last: list[M] = self._objects.write([clone(dict(self.cursor.messages[-1].wire))])
         self.truncate(len(self) - 1)
         return last[0]

@@ -54,10 +54,10 @@ _NOT_USED: Final[Mapping[str, str]] = {
     "token_budget": "the budget is the window; give context_limit or reserve_output_tokens",
     "token_share": "the budget is the window; give context_limit or reserve_output_tokens",
     "compression_threshold": "nothing is done up to high_water, which is a share of the window",
-    "strict": "give strict to the manager itself",
-    "model": "give model to the manager itself",
-    "counter": "give counter to the manager itself",
-    "trace": "what was done stands in FitResult.steps and in the ids beside it",
+    "strict": "pass strict to the manager itself",
+    "model": "pass model to the manager itself",
+    "counter": "pass counter to the manager itself",
+    "trace": "FitResult.steps and its ids say what was done",
 }
 """The options of which a window makes no use, and what does their work."""
 _USERS: Final[Mapping[str, tuple[StrategyName, ...]]] = {

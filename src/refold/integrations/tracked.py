@@ -65,7 +65,7 @@ class TrackedSession(Session[Any]):
             self.extend(given[len(self) :])
             view = self.view(budget, result_tokens=result_tokens)
         except RefoldError as error:
-            _log.error("what is new is sent as it is, not folded: %s", describe(error))
+            _log.error("new messages are sent unfolded: %s", describe(error))
             fresh = [range(place, place + 1) for place in range(length, len(given))]
             if not length and self._thinking_in(given):  # nothing is known of what was sent
                 return [_without_thinking(one, self.options.format) for one in given], fresh

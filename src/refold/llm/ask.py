@@ -164,7 +164,7 @@ class Asker:
             tally.seconds_asked += clock() - started
         if done < len(tasks):
             tally.failures.append(
-                f"the pass was over after {self._pass_seconds} s; {len(tasks) - done} of "
+                f"the pass had ended after {self._pass_seconds} s; {len(tasks) - done} of "
                 f"{len(tasks)} answers were still out"
             )
             self._tell("failed", done, len(tasks), tally.failures[-1])

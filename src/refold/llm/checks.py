@@ -103,7 +103,7 @@ def no_talk(source: Source, answer: str) -> str:
     """Refuse what declines or talks of its task in words that its source lacks."""
     said = {" ".join(found[0].split()) for found in phrases.TALK.finditer(reading_of(answer))}
     new = sum(one not in source.reading for one in said)
-    return f"it talks of its task or declines, {new}×" if new else ""
+    return f"it talks about its task or declines, {new}×" if new else ""
 
 
 def no_voice(source: Source, answer: str) -> str:

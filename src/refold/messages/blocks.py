@@ -73,7 +73,7 @@ def pair_warnings(messages: Sequence[Message]) -> tuple[str, ...]:
     """
     asked = [m.index for m in messages if m.role == "user" and not m.is_tool_result and m.is_turn]
     warnings = [
-        f"messages[{index}] calls a tool that was never answered, and the talk went on"
+        f"messages[{index}] calls a tool that was never answered, yet others follow"
         for index in sorted(open_calls(messages))
         if asked and index < asked[-1]
     ]
@@ -81,7 +81,7 @@ def pair_warnings(messages: Sequence[Message]) -> tuple[str, ...]:
     for message in messages:
         called.update(call.id for call in message.calls)
         warnings += [
-            f"messages[{message.index}] answers {call_id!r}, which nobody called before it"
+            f"messages[{message.index}] answers {call_id!r}, which was not called before it"
             for call_id in sorted(answered_by(message) - called)
         ]
     return tuple(warnings)

@@ -110,7 +110,7 @@ class Leaves:
         if self.messages + more > most:
             raise TooManyMessagesError(
                 f"unfolding gives more than {most} messages, though the records that were read "
-                f"name only {self.listed}; pass max_messages=… if that is what they stand for"
+                f"name only {self.listed}; pass max_messages=… if that is intended"
             )
 
 

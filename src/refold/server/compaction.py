@@ -27,7 +27,7 @@ _EVENT: Final = "SessionStart"
 _SUMMARY: Final = ("isCompactSummary", True), ("subtype", "compact_boundary")
 """What Claude Code writes into the session file where it compacts."""
 _HEAD: Final = (
-    "refold kept all that was said before the conversation was compacted. The task, the user's "
+    "refold kept everything from before the conversation was compacted. The task, the user's "
     f"words, the plan and the last steps follow. {legend()}"
 )
 

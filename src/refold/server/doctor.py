@@ -60,7 +60,7 @@ class Trial(NamedTuple):
 
 _HOOKS: Final = {
     "PostToolUse": Trial(_AFTER_CALL, "updatedToolOutput", "it does not shorten a sample"),
-    "SessionStart": Trial(_AFTER_COMPACTION, "Find it.", "it does not put back what was asked"),
+    "SessionStart": Trial(_AFTER_COMPACTION, "Find it.", "it does not restore what was asked"),
 }
 _SERVER: Final = Trial(
     _INITIALIZE, "serverInfo", "the server does not answer; pip install 'refold[mcp]'"
@@ -103,7 +103,7 @@ def examine(places: Places) -> Iterator[Check]:
 
 def _check_store(path: Path) -> Check:
     if not path.exists():
-        return Check("absent", "store", f"{path} will be made when something is kept")
+        return Check("absent", "store", f"{path} will be created when something is stored")
     try:
         with open_originals(path) as store:
             store.put({})
@@ -122,7 +122,7 @@ def _check_counts(store: Path) -> Iterator[Check]:
         _, _, kind = name.partition("failures:")
         if kind:
             times = say_count(amount, "time")
-            yield Check("broken", "failures", f"{kind}, {times}; the output stayed whole")
+            yield Check("broken", "failures", f"{kind}, {times}; the output was left as it was")
 
 
 def _check_service(installed: Installed) -> Check:

@@ -131,7 +131,7 @@ def install_service(places: Places, *, port: int) -> Done:
     with _naming(path):
         base, _ = _base(path, None, ours)
         if base is not None:
-            raise ConfigError("there is a service of that name, which refold has not written")
+            raise ConfigError("there is a service of that name that refold did not write")
     made = Installed(path=path, agent=SERVICE, port=port, digest=_digest(data))
     return _write_all([(made, data)], known, places)[0]
 
@@ -195,13 +195,13 @@ def _undo(one: Installed) -> str:
     """Take out of a file what was put in; return what was done."""
     base, is_exact = _base(one.path, one.project, one)
     if one.agent == SERVICE and not is_exact:
-        return "edited since: left as it is, take it out by hand"
+        return "edited since: left as it is; remove it by hand"
     is_left_empty = one.before is None and not is_exact and (base or "").strip() in ("", "{}")
     if base is None or is_left_empty:
         Path(os.path.realpath(one.path)).unlink(missing_ok=True)
         return "removed"
     _write(one.path, base.encode())
-    return "restored" if is_exact else "edited since: took out only what refold put in"
+    return "restored" if is_exact else "edited since: removed only what refold had added"
 
 
 def read_record(path: Path) -> list[Installed]:
@@ -212,13 +212,13 @@ def read_record(path: Path) -> list[Installed]:
     """
     with _naming(path):
         if path.is_symlink():
-            raise ConfigError("it is a link, and what is behind it may be somebody else's")
+            raise ConfigError("it is a link, and its target may belong to somebody else")
         if not path.exists():
             return []
         try:
             return [_read_installed(one) for one in json.loads(path.read_bytes())]
         except (ValueError, KeyError, TypeError) as error:
-            raise ConfigError(f"it is no record of what is installed: {error!r}") from error
+            raise ConfigError(f"it is not a record of what is installed: {error!r}") from error
 
 
 def _read_installed(data: Any) -> Installed:
@@ -243,7 +243,7 @@ def _base(path: Path, project: Path | None, written: Installed | None) -> tuple[
     if not path.exists():
         return None, True
     if not path.is_file():
-        raise ConfigError("it is no regular file")
+        raise ConfigError("it is not a regular file")
     data = path.read_bytes()
     now = data.decode()
     if written is None or now == written.before:

@@ -158,7 +158,7 @@ def managed(store: Store) -> ManagedStore:
     """Return *store* if it can list its entries, or raise `StoreError`."""
     if not isinstance(store, ManagedStore):
         raise StoreError(
-            f"{type(store).__name__} cannot say what it holds: it has no entries() and remove()"
+            f"{type(store).__name__} cannot list its entries: it has no entries() and remove()"
         )
     return store
 

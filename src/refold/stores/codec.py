@@ -89,7 +89,7 @@ def decode_key(raw: bytes) -> str:
     try:
         return text.decode("utf-8", "surrogatepass") + digest
     except UnicodeDecodeError as error:
-        raise StoreError(f"the store is damaged: {raw!r} is no key of refold's") from error
+        raise StoreError(f"the store is damaged: {raw!r} is not a key of refold") from error
 
 
 def encode_prefix(prefix: str) -> bytes:
@@ -228,9 +228,9 @@ def unpack(key: bytes, record: bytes) -> bytes:
     elif kind == _ZSTD:
         data = _zstd().decompress(body)
     else:
-        raise ValueError("it begins like no record of refold's")
+        raise ValueError("it does not begin like a record of refold")
     if _digest(key, data) != record[1:_HEAD]:
-        raise ValueError("its digest is another one")
+        raise ValueError("its digest does not match")
     return data
 
 

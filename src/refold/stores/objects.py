@@ -69,7 +69,7 @@ def write_bundle(records: Iterable[Record]) -> bytes:
 def read_bundle(data: bytes) -> list[Record]:
     """Undo `write_bundle`; raise `ValueError` if the data is damaged."""
     if not data.startswith(_MAGIC):
-        raise ValueError("it begins like no bundle of refold's")
+        raise ValueError("it does not begin like a bundle of refold")
     records = []
     at = len(_MAGIC)
     while at < len(data):

@@ -225,7 +225,7 @@ def _records(file: IO[bytes], path: Path) -> Iterator[tuple[str, Any]]:
     """Yield keys and values; raise `StoreError` if anything is missing."""
     head = _parse(file.readline(), path, 1)
     if head.get("format") != _FORMAT or head.get("version") != _VERSION:
-        raise StoreError(f"{str(path)!r} is no export of a store that this refold knows")
+        raise StoreError(f"{str(path)!r} is not an export that this version of refold knows")
     count = 0
     for number, line in enumerate(file, 2):
         record = _parse(line, path, number)

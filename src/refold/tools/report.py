@@ -15,7 +15,7 @@ compressed  there is a short form now
 skipped     it was not tried: too fresh, too small, failed, short already
 rejected    no short form was good enough
 failed      the model or the store raised an error
-deferred    the time of the pass was over
+deferred    the time of the pass had ended
 """
 
 By = Literal["", "model", "engine"]

@@ -178,7 +178,7 @@ def _read(arguments: Mapping[str, Any] | str) -> _Ask:
         raise MessageError(f"there is no {unknown[0]!r}: give a query, or a handle and its lines")
     query, handle, lines = asked["query"], asked["handle"], asked["lines"]
     if bool(query) == bool(handle):
-        raise MessageError("what is wanted? Give a query in plain words, or one handle")
+        raise MessageError("give a query in plain words, or one handle")
     if query and lines:
         raise MessageError("lines go with a handle, not with a query")
     span = _LINES.fullmatch(lines or "1-")
@@ -226,7 +226,7 @@ class _LookUp:
                 wire, is_gone = self._message_called(name)
                 wires = [] if wire is None else [("", wire)]
             if is_gone:
-                return f"[{_line(name)} is known, but its text is not kept any more]"
+                return f"[{_line(name)} is known, but its text is no longer kept]"
             if wires:
                 return self._show(wires, ask._replace(handle=name))
         return self._unknown(ask.handle)

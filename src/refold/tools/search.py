@@ -84,7 +84,7 @@ def search(messages: Sequence[object], query: str, *, max_tokens: int = 1_500) -
         for before, piece in zip([of_text[0], *of_text], of_text, strict=False):
             answer += [GAP, piece.lines] if piece.place > before.place + 1 else [piece.lines]
     if hidden:
-        answer.append(f"[{hidden} more pieces have some of these words: ask more closely]")
+        answer.append(f"[{hidden} more pieces have some of these words: narrow the query]")
     return "\n".join(answer) or f"[nothing here has these words: {cut(query, 100)}]"
 
 

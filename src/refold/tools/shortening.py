@@ -160,7 +160,7 @@ def survey(
                 one.skip = "" if is_long else "it is short already"
                 one.target = (limit or one.tokens_now // 2) if is_long else None
             if not one.skip and rests(one.key):
-                one.skip = "it was tried lately, without success"
+                one.skip = "it failed recently"
             judged.append(one)
         if ref.role == "user" and not ref.is_result:
             task = ref.text
@@ -175,9 +175,9 @@ def _judge(one: Candidate, fresh: str, options: ManagerOptions) -> str:
         if one.policy == "verbatim":
             return "it failed" if ref.is_error else "its tool's policy is verbatim"
     if one.tokens < options.min_tokens or not ref.text.strip():
-        return f"it has less than {options.min_tokens} tokens"
+        return f"it has fewer than {options.min_tokens} tokens"
     if has_tag(ref.text):  # its handle would be that of a short form, not of the original
-        return "it stands for something longer already"
+        return "it is already a short form"
     return fresh
 
 
@@ -300,7 +300,7 @@ class Shortener:
             async with asyncio.timeout_at(deadline):
                 answer = (await self._asker.answer(questions, tally)).get(text)
         except TimeoutError:
-            answer, is_late, whys = None, True, ["the pass was over"]
+            answer, is_late, whys = None, True, ["the pass had ended"]
         finally:
             _CALLS.reset(token)
         whys += tally.failures

@@ -65,7 +65,7 @@ class TextStore:
         key = text_key(handle)
         self._store.put({key: entry})
         if len(handle) < ANCHOR_CHARS and self._store.get([key]).get(key) != entry:
-            raise StoreError(f"another text has got the handle {show_handle(handle)} meanwhile")
+            raise StoreError(f"another text has taken the handle {show_handle(handle)} meanwhile")
         return handle
 
 

@@ -58,8 +58,8 @@ def test_answers_for_the_gates_to_judge(behaviour: Behaviour, text: str) -> None
     [
         (model.is_cut_off, "claude-test gave no summary: it was cut off at 224 tokens"),
         (model.refuses_formally, "claude-test gave no summary: it refused"),
-        (model.is_html, "claude-test gave no summary: the reply is no message; check base_url"),
-        (lambda asked: model.Reply(raw="{}"), "the reply is no message"),
+        (model.is_html, "claude-test gave no summary: the reply is not a message; check base_url"),
+        (lambda asked: model.Reply(raw="{}"), "the reply is not a message"),
     ],
 )
 def test_answers_that_are_none(behaviour: Behaviour, message: str) -> None:

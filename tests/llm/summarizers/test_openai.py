@@ -111,8 +111,8 @@ def test_copied_fences_are_taken_off() -> None:
         (model.is_cut_off, "test-model gave no summary: it was cut off at 224 tokens; "),
         (model.refuses_formally, "test-model gave no summary: I cannot do that."),
         (model.says("", ending="filtered"), "test-model gave no summary: filtered by the provider"),
-        (model.is_html, "test-model gave no summary: the reply is no chat completion; "),
-        (lambda asked: model.Reply(raw="{}"), "the reply is no chat completion; check base_url"),
+        (model.is_html, "test-model gave no summary: the reply is not a chat completion; "),
+        (lambda asked: model.Reply(raw="{}"), "the reply is not a chat completion; check base_url"),
     ],
 )
 def test_answers_that_are_none(behaviour: Behaviour, message: str) -> None:

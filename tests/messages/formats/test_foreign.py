@@ -55,12 +55,12 @@ def test_what_cannot_be_read_is_refused_with_advice(fold: Callable[[list[Any]], 
 @pytest.mark.parametrize(
     ("answer", "advice"),
     [
-        ({"object": "chat.completion", "choices": [{}]}, r"take its choices\[0\]\.message"),
-        ({"object": "chat.completion.chunk", "choices": [{}]}, "piece of a stream"),
-        ({"type": "content_block_delta", "index": 0, "delta": {"text": "h"}}, "piece of a stream"),
-        ({"type": "response.output_text.delta", "delta": "h"}, "piece of a stream"),
-        ({"candidates": [{"content": {}}]}, r"take its candidates\[0\]\.content"),
-        ({"object": "response", "output": [{"type": "message"}]}, "take its output"),
+        ({"object": "chat.completion", "choices": [{}]}, r"use its choices\[0\]\.message"),
+        ({"object": "chat.completion.chunk", "choices": [{}]}, "chunk of a stream"),
+        ({"type": "content_block_delta", "index": 0, "delta": {"text": "h"}}, "chunk of a stream"),
+        ({"type": "response.output_text.delta", "delta": "h"}, "chunk of a stream"),
+        ({"candidates": [{"content": {}}]}, r"use its candidates\[0\]\.content"),
+        ({"object": "response", "output": [{"type": "message"}]}, "use its output"),
     ],
 )
 def test_answers_and_pieces_of_them_are_refused_with_advice(
@@ -75,7 +75,7 @@ def test_a_request_is_refused_with_advice(key: str) -> None:
     request: Any = {"model": "m", key: [{"role": "user", "content": "hi"}]}
     window = ContextWindowManager(context_limit=9_000)
     for fold in (compress, window.fit, CompressionManager().view):
-        with pytest.raises(MessageError, match=f"got dict; this is a request: give its '{key}'"):
+        with pytest.raises(MessageError, match=f"got dict; this is a request: use its '{key}'"):
             fold(request)
 
 

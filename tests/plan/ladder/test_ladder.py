@@ -515,7 +515,7 @@ def test_a_threshold_does_not_hide_a_broken_budget() -> None:
     assert result.budget is not None
     assert result.budget.explain().endswith(
         f"{result.token_count} tokens that may not be folded (compression_threshold=100000); "
-        f"a budget of {result.token_count} would do"
+        f"a budget of {result.token_count} would be enough"
     )
     roomy = compress(messages, token_budget=10_000, compression_threshold=100_000).budget
     assert roomy is not None

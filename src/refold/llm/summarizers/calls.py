@@ -50,7 +50,7 @@ def generating(generate: Generate, prompt: str = DEFAULT_COMPRESSION_PROMPT) -> 
             f"generate must be a function, or have generate_text() or generate(); got {generate!r}"
         )
     if not isinstance(prompt, str) or not prompt.strip():
-        raise ConfigError(f"prompt must be a text that is not empty, got {prompt!r}")
+        raise ConfigError(f"prompt must be a non-empty string, got {prompt!r}")
     return _Calling(
         call,
         PromptWriter(instructions=prompt),

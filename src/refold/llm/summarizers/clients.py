@@ -153,7 +153,7 @@ class OpenAISummarizer(ModelSummarizer):
         )
         choices = getattr(answer, "choices", None)  # the SDK does not check what it got
         if not choices:
-            return "", Usage(calls=1), "the reply is no chat completion; check base_url"
+            return "", Usage(calls=1), "the reply is not a chat completion; check base_url"
         usage = Usage(
             calls=1,
             input_tokens=answer.usage.prompt_tokens if answer.usage else 0,
@@ -195,7 +195,7 @@ class AnthropicSummarizer(ModelSummarizer):
         )
         blocks = getattr(answer, "content", None)  # the SDK does not check what it got
         if not isinstance(blocks, list):
-            return "", Usage(calls=1), "the reply is no message; check base_url"
+            return "", Usage(calls=1), "the reply is not a message; check base_url"
         counted = answer.usage
         cached = (counted.cache_creation_input_tokens or 0) + (counted.cache_read_input_tokens or 0)
         usage = Usage(

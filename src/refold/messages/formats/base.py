@@ -12,7 +12,9 @@ from refold.messages.message import Media, MediaKind, Message, Part, ToolResult
 from refold.messages.wire import CLASS_KEY, Path, spot
 from refold.notation.recognize import is_digest
 
-ONE_SHAPE: Final = "a conversation has messages of one shape: convert the others first"
+ONE_SHAPE: Final = (
+    "all messages of a conversation must have the same format: convert the others first"
+)
 
 Sides = Literal["any", "user first", "in turns"]
 """What a provider requires: nothing, that the user begins, or also that roles alternate."""
@@ -216,9 +218,9 @@ def advise(value: object) -> str:
     if not isinstance(value, Mapping):
         return "convert it with its model_dump()" if hasattr(value, "model_dump") else ""
     if str(value.get("object") or value.get("type") or "").endswith(_STREAMED):
-        return "this is a piece of a stream: put the whole message together first"
+        return "this is a chunk of a stream: assemble the whole message first"
     place = next((place for key, place in _ANSWERS.items() if key in value), "")
-    return f"this is an answer of an API: take its {place}" if place else ""
+    return f"this is an API response: use its {place}" if place else ""
 
 
 def advise_list(value: object) -> str:
@@ -227,4 +229,4 @@ def advise_list(value: object) -> str:
         return ""
     held = (key for key in CONVERSATION_KEYS if isinstance(value.get(key), Sequence))
     place = next(held, "")
-    return f"; this is a request: give its {place!r}" if place else ""
+    return f"; this is a request: use its {place!r}" if place else ""

@@ -41,7 +41,7 @@ def _read(message: Mapping[str, Any], place: str) -> Message:
     reading = Message(role=check_role(message.get("role"), message, place))
     for block, path in check_list_of(message, "content", "block", "Bedrock's", place):
         if "type" in block:
-            problem = f'has a "type" ({block["type"]!r}), as no block of Converse does'
+            problem = f'has a "type" ({block["type"]!r}), which no block of Converse has'
             raise MessageError(f"{problem}; {ONE_SHAPE}", spot(place, path))
         _read_block(reading, block, path, place)
     return reading

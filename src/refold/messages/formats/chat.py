@@ -34,7 +34,7 @@ def read_turn(message: Mapping[str, Any], place: str) -> Message:
     role = check_role(turn.get("role"), turn, place)
     reading = Message(role=role, caller_id=check_id(turn.get("id"), place))
     if "parts" in turn and "content" not in turn:
-        raise MessageError('has "parts" but no "content"; is format="gemini" meant?', place)
+        raise MessageError('has "parts" but no "content"; did you mean format="gemini"?', place)
     result = _read_result(reading.role, turn, place)
     read_content(reading, turn.get("content"), _CONTENT, place, result=result)
     for key in ("refusal", "name"):

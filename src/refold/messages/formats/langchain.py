@@ -53,7 +53,7 @@ def _matches(message: Mapping[str, Any]) -> bool:
 def _read(message: Mapping[str, Any], place: str) -> Message:
     role = _role(message)
     if role is None:
-        problem = f"is no type of LangChain's, got {message.get('type')!r}"
+        problem = f"is not a LangChain type, got {message.get('type')!r}"
         raise MessageError(f"{problem}; {ONE_SHAPE}", f"{place}.type")
     reading = Message(role=role)
     result = None

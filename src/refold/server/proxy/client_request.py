@@ -158,7 +158,7 @@ class ClientRequest:
                 stats.fault("fold late")
             elif folded.why_not and folded.body is not None:
                 stats.fault("fold failed")
-                _log.error("what is new is sent as it came: %s", folded.why_not)
+                _log.error("new messages are sent as they came: %s", folded.why_not)
             return folded
         try:
             async with asyncio.timeout(_RECALL_SECONDS):
@@ -191,7 +191,7 @@ class ClientRequest:
         answer = await self._send(body)
         if answer.status < 400:
             self._stats.fault("folded request refused")
-            _log.warning("%s: refused as it was folded, taken as it came", folded.conversation)
+            _log.warning("%s: rejected when folded, accepted as it came", folded.conversation)
             folder = self._shared.folding.folder
             await self._enter(folder.turn_off(self._tenant, folded.beginning))
         return answer

@@ -123,7 +123,7 @@ class Conversation:
         is_refolded = report.folds > self.folds
         first = 0 if is_refolded else self.recorded
         if not is_refolded and view[: len(self.sent)] != self.sent:
-            raise StoreError("what was sent cannot be had again: it is passed on as recorded")
+            raise StoreError("what was sent cannot be restored: it is passed on as recorded")
         forms = [
             (request.whole[one.start], wire)
             for one, wire in zip(ranges[first:], view[first:], strict=True)

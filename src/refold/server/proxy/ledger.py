@@ -76,7 +76,7 @@ class Past:
         if self.trace is None:
             return ()
         if self.trace["view"]["covered"] != length:
-            raise StoreError("what was sent is not on record as a whole")
+            raise StoreError("the record of what was sent is incomplete")
         rows: Sequence[Any] = self.trace["view"]["items"]
         return rows
 
@@ -101,7 +101,7 @@ def read_past(store: Store, beginnings: Sequence[str]) -> Past:
     rows: list[Any] = []
     for _, record in sorted(records.items()):
         if record["first"] > len(rows):
-            raise StoreError("what was sent is not on record as a whole")
+            raise StoreError("the record of what was sent is incomplete")
         rows[record["first"] :] = record["trace"]["view"]["items"]
     known = max(records)
     last = records[known]

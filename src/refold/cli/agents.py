@@ -27,7 +27,7 @@ _SIGNS: Final = {"works": "ok", "broken": "!!", "absent": "--"}
 
 @command(
     agent=_AGENT,
-    hook=("--hook", "Shorten what tools return, on arrival."),
+    hook=("--hook", "Shorten tool output as it arrives."),
     mcp=("--mcp", "Offer originals to the model."),
     proxy=("--proxy", "Send requests through refold serve."),
     service=("--service", "Keep refold serve running; for all agents."),
@@ -88,7 +88,7 @@ def install_command(
     done, has = install(row, chosen, places, port=port)
     for one in done:
         click.echo(f"{one.what} {one.path}")
-    click.echo(f"{row.name} now has: {', '.join(has)}; refold uninstall takes it back")
+    click.echo(f"{row.name} now has: {', '.join(has)}; refold uninstall undoes it")
 
 
 @command(agent=_AGENT, service=("--service", "Only the service."))
@@ -130,7 +130,7 @@ def doctor_command() -> int:
     return int(is_broken)
 
 
-_HOOK: Final = """Run a hook of a coding agent, which calls this itself.
+_HOOK: Final = """Run a hook of a coding agent; the agent calls this.
 
 Examples:
   refold install claude --hook
@@ -148,7 +148,7 @@ _PATIENT: Final = {"ignore_unknown_options": True, "allow_extra_args": True}
     store=_STORE,
 )
 def post_tool_use(*, profile: str, max_tokens: str | None, store: str | None) -> None:
-    """Shorten what a tool returned before the model sees it.
+    """Shorten a tool's output before the model sees it.
 
     Reads the event on standard input and writes the answer, or nothing where the output stays as it
     is. Whatever goes wrong, it exits with 0 and writes nothing; `refold doctor` shows the counts.
@@ -162,7 +162,7 @@ def post_tool_use(*, profile: str, max_tokens: str | None, store: str | None) ->
 
 @command(hook_command, context=_PATIENT, store=_STORE)
 def session_start(*, store: str | None) -> None:
-    """Put back what was asked, said and planned after /compact.
+    """Restore what was asked, said and planned after /compact.
 
     Reads the event on standard input and writes at most 1,000 tokens: a fold of the session, and
     how to ask for the rest of it. Whatever goes wrong, it exits with 0 and writes nothing.

@@ -175,7 +175,7 @@ def _parse(text: str, start: int, name: str) -> Document:
     if is_more:
         raise JSONDecodeError("Extra data", text, _skip(text, end))
     if not isinstance(whole, list):
-        raise FormatError(f"this is no conversation; {_EXPECTED}", f"{name}, line 1")
+        raise FormatError(f"this is not a conversation; {_EXPECTED}", f"{name}, line 1")
     return Document(name=name, text=text, records=_cut(text, start + 1))
 
 
@@ -335,8 +335,7 @@ def check_out(out: str | None, store: str | None) -> None:
             is_store = is_store or file.read(len(_SQLITE)) == _SQLITE
     if is_store:
         raise click.UsageError(
-            f"-o {out!r} names a store: the result would take the place of the originals; "
-            "choose another OUT"
+            f"-o {out!r} names a store: the result would replace the originals; choose another OUT"
         )
 
 

@@ -72,7 +72,7 @@ def remove_entries(text: str, entries: Sequence[Entry], *, before: str, is_toml:
         is_ours = is_ours and not line.startswith(_END)
     rest = "".join(kept)
     if _read(rest, is_toml=True) != document:
-        raise ConfigError(f"it was edited between {_BEGIN!r} and {_END!r}: take that out by hand")
+        raise ConfigError(f"it was edited between {_BEGIN!r} and {_END!r}: remove that by hand")
     return rest
 
 
@@ -108,15 +108,15 @@ def _put(document: dict[str, Any], entry: Entry, *, may_be_there: bool) -> None:
     for key in entry.place[:-1]:
         parent = parent.setdefault(key, {})
         if not isinstance(parent, dict):
-            raise ConfigError(f"{key!r} is no object there")
+            raise ConfigError(f"{key!r} is not an object there")
     last = entry.place[-1]
     if entry.is_item:
         items = parent.setdefault(last, [])
         if not isinstance(items, list):
-            raise ConfigError(f"{last!r} is no list there")
+            raise ConfigError(f"{last!r} is not a list there")
         items.append(entry.value)
     elif last in parent and not (may_be_there and parent[last] == entry.value):
-        raise ConfigError(f"{'.'.join(entry.place)} is set already: {parent[last]!r}")
+        raise ConfigError(f"{'.'.join(entry.place)} is already set: {parent[last]!r}")
     parent.setdefault(last, entry.value)
 
 

@@ -9,7 +9,7 @@ from refold.report.pieces import say_count
 from refold.server.proxy.request import Folded
 
 _REASONS: Final = {
-    "cold": "the provider's cache had run out",
+    "cold": "the provider's cache had expired",
     "paid": "reading the long form had cost three times a fold",
     "full": "the budget, the window or the next step of the price was reached",
 }
@@ -18,12 +18,12 @@ _REASONS: Final = {
 def say_why(last: Folded) -> str:
     """Say in a sentence why a request was sent as it was."""
     if last.why_not:
-        return f"what is new went out as it came: {last.why_not}"
+        return f"new messages went out as they came: {last.why_not}"
     if last.is_refolded:
         return f"all of it was folded anew: {_REASONS.get(last.why, 'a fold was ready')}"
     if last.is_late:
         due = f" (a fold, since {_REASONS[last.why]})" if last.why else ""
-        return f"what it needed took too long{due}; the next request has it"
+        return f"its fold took too long{due}; the next request has it"
     if last.why:
         return f"a fold was due, since {_REASONS[last.why]}, but would have saved too little"
     if last.body is None and not last.tokens_after:

@@ -131,17 +131,16 @@ NEEDED: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("profile", ["classic", "standard", "lossless"])
-@pytest.mark.parametrize("name", CHOSEN)
 @pytest.mark.parametrize("make", [Compressor, Session])
-def test_a_choice_that_a_profile_does_not_use_is_refused(
-    make: Any, name: str, profile: Any
-) -> None:
-    if profile in USED_BY[name]:
-        make(profile=profile, **NEEDED.get(name, {}), **{name: CHOSEN[name]})
-        return
-    problem = f"{name} is not used by profile='{profile}': .* choose profile='{USED_BY[name][0]}'"
-    with pytest.raises(ConfigError, match=problem):
-        make(profile=profile, **{name: CHOSEN[name]})
+def test_a_choice_that_a_profile_does_not_use_is_refused(make: Any, profile: Any) -> None:
+    for name, value in CHOSEN.items():
+        if profile in USED_BY[name]:
+            make(profile=profile, **NEEDED.get(name, {}), **{name: value})
+            continue
+        other = USED_BY[name][0]
+        problem = f"{name} is not used by profile='{profile}': .* choose profile='{other}'"
+        with pytest.raises(ConfigError, match=problem):
+            make(profile=profile, **{name: value})
 
 
 @pytest.mark.parametrize("profile", ["standard", "lossless"])

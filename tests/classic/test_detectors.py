@@ -24,18 +24,11 @@ def cases(reason: str) -> list[tuple[bool, str, str]]:
     return [(found[1] == "yes", found[2], found[3][:-1]) for found in CASE.finditer(source)]
 
 
-def all_cases() -> list[object]:
-    return [
-        pytest.param(detector, expected, text, id=f"{detector.reason}-{name}")
-        for detector in DETECTORS
-        if (FIXTURES / f"{detector.reason}.md").exists()
-        for expected, name, text in cases(detector.reason)
-    ]
-
-
-@pytest.mark.parametrize(("detector", "expected", "text"), all_cases())
-def test_fixture(detector: Detector, expected: bool, text: str) -> None:
-    assert detector.finds(View(text)) is expected
+@pytest.mark.parametrize("reason", BY_REASON)
+def test_fixture(reason: str) -> None:
+    detector = BY_REASON[reason]
+    for expected, name, text in cases(reason):
+        assert detector.finds(View(text)) is expected, name
 
 
 def test_each_row_has_a_fixture_and_each_fixture_a_row() -> None:

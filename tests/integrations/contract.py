@@ -10,6 +10,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, ClassVar, Literal
 
 import pytest
@@ -26,6 +27,7 @@ MODELS = ("gpt-5", BOUND)
 MARK = re.compile(r"#([a-z]{5,36})\b")
 
 
+@cache
 def log_of(n: int) -> str:
     """Return what the tool `read` returns: 300 lines of a log, one of them an error."""
     lines = [f"10:{k // 60:02}:{k % 60:02} INFO worker {k * n % 7} took {k} ms" for k in range(300)]
@@ -39,6 +41,7 @@ def tokens_of(requests: Sequence[Sequence[str]], model: str) -> int:
     return sum(count(text) for texts in requests for text in texts)
 
 
+@cache
 def saved_by_session(model: str) -> float:
     """Return the share of tokens that a session saves in the conversation of a `Brain`."""
     session = Session[Any](model=model, token_budget="auto", store=MemoryStore())
@@ -119,9 +122,14 @@ class Integration(ABC):
         given = {"store": MemoryStore(), "token_budget": BUDGET, **choices}
         return self.talk(brain, mode, **given)
 
-    def check(self, mode: Mode) -> None:
+    @pytest.fixture(scope="class")
+    @classmethod
+    def sync(cls) -> tuple[Brain, Talk]:
+        """A run that several tests look at."""
         brain = Brain()
-        talk = self.run(brain, mode)
+        return brain, cls().run(brain)
+
+    def check(self, brain: Brain, talk: Talk) -> None:
         assert len(brain.seen) == TURNS + 1
         sent = sum(map(len, brain.seen[-1]))
         kept = sum(map(len, talk.history))
@@ -131,23 +139,24 @@ class Integration(ABC):
         assert sent < kept / 2
         assert "ERROR request 7 failed" in "".join(brain.seen[-1])
 
-    def test_sync(self) -> None:
-        self.check("sync")
+    def test_sync(self, sync: tuple[Brain, Talk]) -> None:
+        self.check(*sync)
 
     def test_async(self) -> None:
-        self.check("async")
+        brain = Brain()
+        self.check(brain, self.run(brain, "async"))
 
     def test_streaming(self) -> None:
-        self.check("streaming")
-
-    def test_tools(self) -> None:
         brain = Brain()
-        talk = self.run(brain)
+        self.check(brain, self.run(brain, "streaming"))
+
+    def test_tools(self, sync: tuple[Brain, Talk]) -> None:
+        brain, talk = sync
         assert {"read", "retrieve_original"} <= set(talk.tools)
         assert [text for text in brain.seen[-1] if text.startswith(TASK)]
 
-    def test_history_untouched(self) -> None:
-        talk = self.run(Brain())
+    def test_history_untouched(self, sync: tuple[Brain, Talk]) -> None:
+        _, talk = sync
         for n in range(TURNS):
             assert log_of(n) in talk.history
 

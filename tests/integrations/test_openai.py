@@ -171,7 +171,8 @@ class TestOpenAI(Integration):
     @pytest.mark.parametrize("mode", ["sync", "async"])
     def test_responses(self, mode: Any) -> None:
         self.api = "responses"
-        self.check(mode)
+        brain = Brain()
+        self.check(brain, self.run(brain, mode))
 
     def test_responses_can_fetch_originals(self) -> None:
         self.api = "responses"

@@ -100,23 +100,21 @@ def sent(text: str, *facts: str) -> SummaryRequest:
 
 
 @pytest.mark.parametrize("secret", SECRETS)
-@pytest.mark.parametrize(
-    "text", ["{}", "the key is {}.", 'x = "{}"', "({})\n", "a/{}?b", "key:{},"]
-)
-def test_keys_of_all_kinds_by_their_shape(secret: str, text: str) -> None:
-    seen = sent(text.replace("{}", secret))
-    assert secret not in seen.text
-    assert "<secret-1>" in seen.text
+def test_keys_of_all_kinds_by_their_shape(secret: str) -> None:
+    for text in ("{}", "the key is {}.", 'x = "{}"', "({})\n", "a/{}?b", "key:{},"):
+        seen = sent(text.replace("{}", secret))
+        assert secret not in seen.text
+        assert "<secret-1>" in seen.text
 
 
-@pytest.mark.parametrize(("before", "after"), AROUND)
 @pytest.mark.parametrize(
     "secret", ["hunter2hunter2", "tr0ub4dor&3!x", "Pa$$w0rd%#^~", "MTIzNDU2Nzg="]
 )
-def test_values_by_what_stands_before(before: str, after: str, secret: str) -> None:
-    seen = sent(f"First. {before}{secret}{after}")
-    assert secret.rstrip("!") not in seen.text
-    assert f"First. {before}<secret-1>" in seen.text
+def test_values_by_what_stands_before(secret: str) -> None:
+    for before, after in AROUND:
+        seen = sent(f"First. {before}{secret}{after}")
+        assert secret.rstrip("!") not in seen.text
+        assert f"First. {before}<secret-1>" in seen.text
 
 
 @given(

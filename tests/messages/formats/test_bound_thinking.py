@@ -124,8 +124,18 @@ def test_what_was_folded_twice_comes_back_too(make: Any, has_store: bool) -> Non
     assert uncompress(again.messages, originals).messages == messages
 
 
-@every_shape
-@pytest.mark.parametrize("profile", ["classic", "standard"])
+@pytest.mark.parametrize(
+    ("make", "profile"),
+    [
+        (anthropic, "classic"),
+        (llama_index, "standard"),
+        *(
+            pytest.param(make, profile, marks=pytest.mark.campaign)
+            for make in (bedrock, langchain, pydantic_ai)
+            for profile in ("classic", "standard")
+        ),
+    ],
+)
 def test_a_session_never_shows_thinking_that_was_thought_with_another_prefix(
     make: Any, profile: Any
 ) -> None:

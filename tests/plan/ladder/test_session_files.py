@@ -79,7 +79,7 @@ def codex(steps: int) -> Records:
 
 @PROFILES
 @pytest.mark.parametrize("records", [claude_code(40), codex(40)], ids=["claude-code", "codex"])
-@pytest.mark.parametrize("share", [0.5, 0.2, 0.1, 0.05])
+@pytest.mark.parametrize("share", [pytest.param(0.5, marks=pytest.mark.campaign), 0.2, 0.05])
 def test_they_fit_and_come_back(records: Records, share: float, profile: Any) -> None:
     budget = int(share * compress(records).tokens_before)
     result = compress(records, token_budget=budget, profile=profile)

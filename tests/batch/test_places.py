@@ -104,5 +104,6 @@ def test_every_record_comes_back(
     run("in.jsonl", Job(out=tmp_path / "local", options=options, **where), workers=1)
     assert tree(tmp_path / "out") == tree(tmp_path / "local")
     assert (b"packed" in parts(tmp_path / "out")) == (store == "records")
-    run("out", Job(out=tmp_path / "back", unfold=True, **where), engine=engine, workers=2)
+    workers = 1 if engine == "local" else 2  # of which test_run knows that it changes nothing
+    run("out", Job(out=tmp_path / "back", unfold=True, **where), engine=engine, workers=workers)
     assert parts(tmp_path / "back").decode().splitlines() == lines

@@ -14,7 +14,7 @@ from tests.cli.session import chat, jsonl, shapes
 SHAPES = shapes()
 
 
-@pytest.fixture(params=list(SHAPES))
+@pytest.fixture(params=list(SHAPES)[::4])
 def file(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     path = tmp_path / str(request.param)
     path.write_bytes(SHAPES[path.name])

@@ -39,6 +39,7 @@ def test_an_append_that_is_interrupted_anywhere(ids: bool) -> None:
     assert at > 20
 
 
+@pytest.mark.campaign
 def test_a_view_that_is_interrupted_anywhere() -> None:
     messages = talk(24)
     at = 1

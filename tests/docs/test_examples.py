@@ -11,10 +11,11 @@ from __future__ import annotations
 import io
 import os
 import re
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import redirect_stdout
+from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
@@ -23,6 +24,7 @@ from typing import Any
 
 import pytest
 
+from refold.cli import main
 from tests.integrations.given import given_to
 from tests.patience import FOR_EVER
 
@@ -41,6 +43,8 @@ PACKAGE = re.compile(
     re.MULTILINE,
 )
 """What the recipes for data engines need; `make test-batch` has all of it."""
+SHELL = re.compile(r"[|&;<>$*?`()]")
+"""What a shell would read."""
 LINK = re.compile(r"\]\((?!https?://|#)([^)#\s]+)")
 
 
@@ -100,22 +104,25 @@ def commands_of(block: Block) -> list[tuple[str, str]]:
     return [(found[1], found[2]) for found in parted if found]
 
 
-def run_command(command: str, directory: Path) -> str:
-    places = (str(Path(sys.executable).parent), os.environ.get("PATH", ""))
-    environment = {**os.environ, "COLUMNS": "80", "NO_COLOR": "1", "PYTHONUTF8": "1"}
-    environment["PATH"] = os.pathsep.join(places)
-    done = subprocess.run(
-        command,
-        shell=True,
-        cwd=directory,
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        timeout=FOR_EVER,
-        check=False,
-    )
-    output = done.stdout.decode()
-    assert done.returncode == 0, f"$ {command}\n{output}"
+def run_command(command: str) -> str:
+    """Run a command in a shell, or in this process if it is one of ours and needs no shell."""
+    if command.startswith("refold ") and not SHELL.search(command):
+        out = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True)
+        with redirect_stdout(out), redirect_stderr(out):
+            code = main(shlex.split(command.replace("\\\n", " "))[1:])
+        out.seek(0)
+        output = out.read()
+    else:
+        done = subprocess.run(
+            command,
+            shell=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            timeout=FOR_EVER,
+            check=False,
+        )
+        code, output = done.returncode, done.stdout.decode()
+    assert code == 0, f"$ {command}\n{output}"
     return output
 
 
@@ -127,6 +134,9 @@ def test_examples_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     for name in ("ANTHROPIC_API_KEY", "OPENAI_API_KEY"):
         monkeypatch.setenv(name, "a key that nobody uses")
     monkeypatch.setenv("OPENAI_AGENTS_DISABLE_TRACING", "1")
+    for name, value in (("COLUMNS", "80"), ("NO_COLOR", "1"), ("PYTHONUTF8", "1")):
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("PATH", str(Path(sys.executable).parent), prepend=os.pathsep)
     names: dict[str, Any] = {"__name__": "example", "messages": [*CONVERSATION]}
     printed: str | None = None
     for block in blocks_of(page.read_text(encoding="utf-8")):
@@ -141,7 +151,7 @@ def test_examples_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
             printed = run_python(block, page, names)
         elif block.language == "console" and "$ refold" in block.text and os.name != "nt":
             for command, shown in commands_of(block):
-                real = run_command(command, tmp_path)
+                real = run_command(command)
                 assert matches(shown, real), f"{where}: $ {command}\nreally prints\n{real}"
 
 

@@ -31,6 +31,7 @@ def story(example: ModuleType) -> Any:
         return asyncio.run(example.run_agent(model))
 
 
+@pytest.mark.campaign
 def test_sixty_turns_fit_and_everything_comes_back(example: ModuleType, story: Any) -> None:
     assert len(story.with_refold) == example.TURNS == 60
     assert story.all_fit
@@ -43,6 +44,7 @@ def test_sixty_turns_fit_and_everything_comes_back(example: ModuleType, story: A
     )
 
 
+@pytest.mark.campaign
 def test_a_plain_chart_is_made_of_ascii(example: ModuleType, story: Any) -> None:
     shown = example.chart(story, is_plain=True)
     assert shown.isascii()

@@ -167,18 +167,19 @@ def test_requests_that_fetch_originals_and_those_that_count_tokens(
         upstream.script.extend([ask_for_original(), Say("It is the log.")])
         came += len(agent.raw)
         agent.turn()
-        last = proxy.stats.to_dict()["sessions"][0]["last"]
+        (session,) = proxy.stats.sessions.values()
+        totals_of(proxy)
+        last = session.explain()
         answer = httpx2.post(
             f"{agent.url}/v1/messages/count_tokens", json=agent.body, headers=agent.headers
         )
         assert answer.json()["input_tokens"] > 0
         totals = totals_of(proxy)
-        (session,) = proxy.stats.to_dict()["sessions"]
     sent = [len(request.raw) for request in upstream.requests if "count" not in request.path]
     assert len(sent) == 3
     assert (totals.requests, totals.answered, totals.fetched > 0) == (2, 2, True)
     assert (totals.bytes_before, totals.bytes_after) == (came, sum(sent))
-    assert session["last"] == last
+    assert session.explain() == last
     assert proxy.stats.passed == 1
 
 

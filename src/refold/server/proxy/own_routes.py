@@ -99,7 +99,7 @@ class OwnRoutes:
     def _explain(self, name: str) -> web.Response:
         known = self._stats.find(name)
         if known is not None:
-            return web.json_response(known.to_dict(), headers=_POLICY)
+            return web.json_response(known.explain(), headers=_POLICY)
         names = list(reversed(self._stats.sessions))
         about = {"error": "there is no such session", "sessions": names}
         return web.json_response(about, status=404, headers=_POLICY)

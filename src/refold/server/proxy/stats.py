@@ -122,8 +122,7 @@ class SessionStats:
     """The figures of that."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return its figures, and what was made of its last request, and why."""
-        last = {"first_changed": self.last.first_changed, "thinking": self.last.thinking}
+        """Return its figures, and why its last request was sent as it was."""
         return {
             "session": self.name,
             "id": self.id[:_MAX_ID_CHARS],
@@ -132,10 +131,15 @@ class SessionStats:
             "model": self.model,
             "last_seen": round(self.last_seen, 3),
             "why": say_why(self.last),
-            "last": {**last, **self.figures.to_dict()},
-            **last,
+            "first_changed": self.last.first_changed,
+            "thinking": self.last.thinking,
             **self.totals.to_dict(),
         }
+
+    def explain(self) -> dict[str, Any]:
+        """Return the same, and the figures of the last request."""
+        last = {"first_changed": self.last.first_changed, "thinking": self.last.thinking}
+        return {**self.to_dict(), "last": {**last, **self.figures.to_dict()}}
 
 
 class Stats:

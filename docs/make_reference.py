@@ -491,7 +491,10 @@ def _commands() -> str:
     frequent = [row for row, times in taken.most_common() if times >= _COMMON]
     usual = {row.split("`")[1]: row for row in reversed(frequent)}  # of two wordings, the usual
     known = {row: "" for row in frequent if row in usual.values()}
-    parts = ["## Commands\n\nOptions of several commands:\n", "\n".join((*known, ""))]
+    parts = [
+        "## Commands\n\nOptions of several commands, which `refold COMMAND --help` lists:\n",
+        "\n".join((*known, "")),
+    ]
     for name, command in commands.items():
         parts += _command(name, command, known)
     return "\n".join(parts)
@@ -505,15 +508,15 @@ def _command(name: str, command: click.Command, known: dict[str, str]) -> Iterat
     rows = [row for row in options if row not in known]
     if rows:
         yield "\n".join((*rows, ""))
-    for home in sorted({known[row] for row in options if row in known}):
+    for home in sorted({known[row] for row in options if known.get(row)}):
         shared = [_name_of(row) for row in options if known.get(row) == home]
         left_out = [_name_of(row) for row, place in known.items() if place == home]
         left_out = [option for option in left_out if option not in shared]
-        if home and 3 < len(shared) > len(left_out):
+        if 3 < len(shared) > len(left_out):
             but = f" but {_quoted(left_out)}" if left_out else ""
             yield f"Also: all options of `refold {home}`{but}.\n"
         else:
-            yield f"Also{f', as in `refold {home}`' if home else ''}: {_quoted(shared)}.\n"
+            yield f"Also, as in `refold {home}`: {_quoted(shared)}.\n"
     known.update((row, name) for row in rows)
 
 

@@ -492,7 +492,7 @@ def _commands() -> str:
     usual = {row.split("`")[1]: row for row in reversed(frequent)}  # of two wordings, the usual
     known = {row: "" for row in frequent if row in usual.values()}
     parts = [
-        "## Commands\n\nOptions of several commands, which `refold COMMAND --help` lists:\n",
+        "## Commands\n\nOptions of several commands; the help of a command lists its own:\n",
         "\n".join((*known, "")),
     ]
     for name, command in commands.items():

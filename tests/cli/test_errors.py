@@ -140,8 +140,8 @@ def test_wrong_settings(refold: Refold, setting: str, words: str) -> None:
 def test_a_budget_that_is_none(refold: Refold, budget: str) -> None:
     done = refold("stats", "-", "--budget", budget, stdin=jsonl(chat()))
     assert done.code == 2
-    assert f"'--budget': {budget!r} is neither a number of tokens, such as 8000" in done.err
-    assert "such as 50%" in done.err
+    assert "'--budget': token_budget must be a whole number of tokens, such as 8000" in done.err
+    assert f"such as '30%'; got {budget!r}" in done.err
 
 
 def test_wrong_usage(refold: Refold) -> None:

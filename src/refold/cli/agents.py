@@ -20,7 +20,7 @@ from refold.cli.terminal import clean, table
 from refold.private_files import data_file
 from refold.server.agents import PARTS, fill, find_places, known_agents
 
-_AGENT: Final = ("[AGENT]", "", {"type": click.Choice(list(known_agents()))})
+_AGENT: Final = ("[AGENT]", "", click.Choice(list(known_agents())))
 _STORE: Final = ("--store STORE", "Where originals are; the data folder by default.")
 _SIGNS: Final = {"works": "ok", "broken": "!!", "absent": "--"}
 
@@ -31,12 +31,18 @@ _SIGNS: Final = {"works": "ok", "broken": "!!", "absent": "--"}
     mcp=("--mcp", "Offer originals to the model."),
     proxy=("--proxy", "Send requests through refold serve."),
     service=("--service", "Keep refold serve running; for all agents."),
-    port=("--port N", "The port of refold serve.", {"default": 8787, "show_default": True}),
+    port=("--port N", "The port of refold serve."),
     project=("--project", "Only for the project in this folder."),
     is_list=("--list", "Show the agents that refold knows."),
 )
 def install_command(
-    *, agent: str | None, service: bool, port: int, project: bool, is_list: bool, **parts: bool
+    *,
+    agent: str | None,
+    service: bool,
+    port: int = 8787,
+    project: bool,
+    is_list: bool,
+    **parts: bool,
 ) -> None:
     """Set up a coding agent to use refold; can be undone.
 
@@ -143,11 +149,11 @@ _PATIENT: Final = {"ignore_unknown_options": True, "allow_extra_args": True}
 @command(
     hook_command,
     context=_PATIENT,
-    profile=("--profile VALUE", "lossless (the default) or standard.", {"default": "lossless"}),
+    profile=("--profile VALUE", "lossless (the default) or standard."),
     max_tokens=("--max-tokens VALUE", "Most tokens of an excerpt, with --profile standard."),
     store=_STORE,
 )
-def post_tool_use(*, profile: str, max_tokens: str | None, store: str | None) -> None:
+def post_tool_use(*, profile: str = "lossless", max_tokens: str | None, store: str | None) -> None:
     """Shorten a tool's output before the model sees it.
 
     Reads the event on standard input and writes the answer, or nothing where the output stays as it
@@ -178,11 +184,11 @@ def session_start(*, store: str | None) -> None:
     port=(
         "--port N",
         "For --http, on the loopback interface; 0 takes a free one.",
-        {"type": click.IntRange(0, 65_535), "default": 8788, "show_default": True},
+        click.IntRange(0, 65_535),
     ),
     store=_STORE,
 )
-def mcp_command(*, is_http: bool, port: int, store: str | None) -> None:
+def mcp_command(*, is_http: bool, port: int = 8788, store: str | None) -> None:
     """Serve originals, shortening and counts over MCP.
 
     Examples:

@@ -36,31 +36,23 @@ def _read_size(value: str) -> int:
 @command(
     paths=("IN... OUT",),
     unfold=("--unfold", "Unfold what this command folded."),
-    engine=(
-        "--engine local|ray|spark",
-        "Where the work is done; local by default.",
-        {"default": "local"},
-    ),
-    workers=(
-        "--workers N",
-        "How many processes; one per core by default.",
-        {"type": click.IntRange(min=1)},
-    ),
+    engine=("--engine local|ray|spark", "Where the work is done; local by default."),
+    workers=("--workers N", "How many processes; one per core by default."),
     address=("--address URL", "Address of the cluster, for --engine ray or spark."),
     store=STORE_TO_WRITE,
     column=("--column NAME", "The column or key that holds the messages."),
     part_bytes=(
         "--part-size SIZE",
-        "About how large a part is; by default 250KB to 64MB, depending on the input.",
-        {"type": _read_size},
+        "About how large a part is; 250KB to 64MB by default.",
+        _read_size,
     ),
-    price=("--price USD", "The price of a million tokens, to show what is saved.", {"type": float}),
+    price=("--price USD", "The price of a million tokens, to show what is saved.", float),
 )
 def batch_command(
     *,
     paths: tuple[str, ...],
     unfold: bool,
-    engine: Engine,
+    engine: Engine = "local",
     workers: int | None,
     address: str | None,
     part_bytes: int | None,
@@ -101,17 +93,12 @@ def batch_command(
         unfold=unfold,
     )
     with working("unfolding" if unfold else "folding", quiet=quiet) as progress:
-        done, total = 0, 1
+        done = list[int]()
 
         def start(shards: Sequence[Shard], reports: Sequence[Report]) -> None:
-            nonlocal done, total
-            done = sum(report.shard.size for report in reports)
             total = sum(shard.size for shard in shards) or 1
-            progress.share = lambda: done / total
-
-        def advance(report: Report) -> None:
-            nonlocal done
-            done += report.shard.size
+            done.extend(report.shard.size for report in reports)
+            progress.share = lambda: sum(done) / total
 
         result = run_batch(
             inputs,
@@ -121,21 +108,19 @@ def batch_command(
             address=address,
             part_bytes=part_bytes,
             on_start=start,
-            on_report=advance,
+            on_report=lambda report: done.append(report.shard.size),
         )
+    summary = _summary(result, price)
     if as_json:
-        write_json(_summary(result, price))
+        write_json(summary)
     elif not quiet:
-        show(
-            table([(name, clean(value)) for name, value in _rows(_summary(result, price))], left=2)
-        )
+        show(table([(name, clean(value)) for name, value in _rows(summary)], left=2))
     if not result.reports and result.manifest["parts"]:
         say("there was nothing left to do", quiet=quiet)
-    rejected = result.manifest["totals"]["rejected"]
-    if rejected:
-        what = "1 record" if rejected == 1 else f"{rejected:,} records"
+    if summary["rejected"]:
+        what = say_count(summary["rejected"], "record")
         say(f"{what} set aside in {Path(out) / REJECTED}", quiet=quiet)
-    return SET_ASIDE if rejected else 0
+    return SET_ASIDE if summary["rejected"] else 0
 
 
 def _summary(result: BatchResult, price: float | None) -> dict[str, Any]:

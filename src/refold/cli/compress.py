@@ -30,6 +30,7 @@ from refold.cli.folding import (
     may_be_folded,
     open_embedded,
     open_known,
+    opened,
     sidecar_of,
     unfold_file,
 )
@@ -55,8 +56,7 @@ _FOUND: Final = "[original "
     store=STORE_TO_WRITE,
     summarizer=(
         "--summarizer PROVIDER:MODEL",
-        "Let this model write summaries, such as openai:gpt-5-mini or ollama:llama3; every answer "
-        "is checked before it is used.",
+        "Let this model write summaries, such as openai:gpt-5-mini; every answer is checked.",
     ),
     as_json=("--json", "Write messages, originals and figures as one JSON object."),
 )
@@ -102,7 +102,7 @@ def compress_command(
         if store is not None or (sidecar is not None and sidecar.exists()):
             target = stack.enter_context(open_store(store or str(sidecar)))
         carry_over(document, find_known(document, file, None, stack), target)
-        known = carry_over(document, target, MemoryStore()) if as_json else {}
+        known = unfold_file(document, scoped(target, conversation)).originals if as_json else {}
         folded = fold_file(document, options, target, progress, summarizer=summarizer)
         is_folded = folded.spellings or may_be_folded(document)
         if sidecar and isinstance(target, MemoryStore) and is_folded:  # else it is not made
@@ -179,9 +179,7 @@ def uncompress_command(
     given with --conversation, if any.
     """
     check_out(out, store)
-    with ExitStack() as stack, working("unfolding", quiet=quiet):
-        document = read_document(file, conversation)
-        known = find_known(document, file, store, stack)
+    with opened("unfolding", file, store, conversation, quiet=quiet) as (document, known, _):
         if known is None and may_be_folded(document):
             beside = f"there is no {str(sidecar_of(file))!r}"
             raise StoreError(
@@ -191,7 +189,7 @@ def uncompress_command(
                 "compress --json"
             )
         unfolded = unfold_file(document, scoped(known or MemoryStore(), conversation))
-    text, result = unfolded.text, unfolded.result
+    text, result = unfolded.document.text, unfolded.result
     if as_json:
         figures = {name: getattr(result, name) for name in ("messages_expanded", "missing_ids")}
         text = dump_line({"messages": result.messages, **figures})
@@ -256,21 +254,19 @@ def retrieve_command(
         raise click.UsageError(
             "name the folded FILE that shows the handle, or the store with --store STORE"
         )
-    wanted: dict[str, Any] = {"handle": handle, "lines": lines, "query": query}
-    with ExitStack() as stack, working("searching", quiet=quiet):
-        messages: list[Any] = []
-        if file is None:
-            known: Store | None = open_known(str(store), stack)
-        else:
-            document = read_document(file, conversation)
-            known, messages = find_known(document, file, store, stack), document.messages
-        tool = retrieve_tool(
-            known or MemoryStore(),
-            messages=messages,
-            conversation=conversation,
-            max_tokens=_QUERY_TOKENS if query else _WHOLE,
-        )
-        answer = tool.call({name: value for name, value in wanted.items() if value})
+    wanted = {"handle": handle, "lines": lines, "query": query}
+    most = _QUERY_TOKENS if query else _WHOLE
+
+    def ask(known: Store, messages: list[Any]) -> str:
+        tool = retrieve_tool(known, messages=messages, conversation=conversation, max_tokens=most)
+        return tool.call({name: value for name, value in wanted.items() if value})
+
+    if file is None:
+        with ExitStack() as stack:
+            answer = ask(open_known(str(store), stack), [])
+    else:
+        with opened("searching", file, store, conversation, quiet=quiet) as (document, known, _):
+            answer = ask(known or MemoryStore(), document.messages)
     title, line_feed, text = answer.partition("\n")
     if query and line_feed:
         write_text(answer + "\n", out, file or STDIO)

@@ -39,7 +39,7 @@ def demo_command() -> int:
     document = parse_document(text, SESSION)
     options, store = Options(token_budget=_BUDGET), MemoryStore()  # type: ignore[arg-type]
     folded = fold_file(document, options, store)
-    back = unfold_file(folded.document, store).text
+    back = unfold_file(folded.document, store).document.text
     before, after = (hashlib.sha256(one.encode()).hexdigest()[:32] for one in (text, back))
     messages = load(folded.document.messages)
     tool = retrieve_tool(store, messages=folded.document.messages, max_tokens=400)

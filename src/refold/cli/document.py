@@ -91,9 +91,17 @@ class Document:
         spelled = ((self.text[one.start : one.end], one.wire) for one in self.records)
         return detect_style(spelled, ascii_only=self.text.removeprefix("\ufeff").isascii())
 
-    def with_text(self, text: str) -> Document:
-        """Return this document with other records between the same beginning and end."""
-        return replace(self, text=text, records=_cut(text, self.records[0].start))
+    def replaced(self, changes: Sequence[tuple[range, str]]) -> Document:
+        """Return this document with a text in the place of some records; all else stays."""
+        if not changes:
+            return self
+        pieces, end = list[str](), 0
+        for place, text in changes:
+            first, last = self.records[place.start], self.records[place.stop - 1]
+            pieces += (self.text[end : first.start], text)
+            end = last.end
+        whole = "".join((*pieces, self.text[end:]))
+        return replace(self, text=whole, records=_cut(whole, self.records[0].start))
 
 
 # reading

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from refold.cli.document import (
     STDIO,
@@ -96,46 +96,32 @@ def fold_file(
             looks = 2 * len({part.text for message in job.messages for part in message.parts})
             progress.share = lambda: min(1.0, job.text_cache.reader.looks / max(1, looks))
         result = engine.finish(job, run(engine.flow(job), engine.asker, job.tally))
-    pieces, end, last, style = list[str](), 0, -1, document.style
-    for number, (place, wire) in enumerate(align(document.messages, result)):
-        first, final = document.records[place.start], document.records[place.stop - 1]
-        if wire is not first.wire:
-            pieces += (document.text[end : first.start], style.dump(wire))
-            end, last = final.end, number
-    pieces.append(document.text[end:])
-    folded = document.with_text("".join(pieces)) if last >= 0 else document
+    records, style = document.records, document.style
+    view = list(align(document.messages, result))
+    changed = [n for n, (place, wire) in enumerate(view) if wire is not records[place.start].wire]
+    folded = document.replaced([(view[n][0], style.dump(view[n][1])) for n in changed])
+    spellings: dict[str, Any] = {}
+    if changed:  # of records of an earlier fold, how they were spelled then
+        kept = scoped(store, document.conversation)
+        before, stop = unfold_file(document, kept), view[changed[-1]][0].stop
+        key = _keys(folded)[changed[-1]]
+        count = sum(place < stop for place in before.result.places)
+        spellings = {key: note_spelling(before.document, count)}
+        if kept.get([key]) not in ({}, spellings):
+            raise StoreError(
+                "the store already holds this conversation in another spelling (spaces or "
+                "escapes); give this file a store of its own"
+            )
+        kept.put(spellings)
     is_turn = [message.is_turn for message in job.messages]
     return FoldedFile(
         source=document,
         document=folded,
         options=options,
         result=result,
-        spellings=_keep_spelling(document, folded, result.places[last].stop, last, store)
-        if last >= 0
-        else {},
+        spellings=spellings,
         turns=(sum(is_turn), sum(any(is_turn[p.start : p.stop]) for p in result.places)),
     )
-
-
-def _keep_spelling(
-    document: Document, folded: Document, stop: int, last: int, store: Store
-) -> dict[str, Any]:
-    """Put into *store* how the file spells what comes before *stop*: up to the *last* stand-in.
-
-    Records of an earlier fold are spelled as they were then.
-    """
-    kept = scoped(store, document.conversation)
-    before = unfold_file(document, kept)
-    count = sum(place < stop for place in before.result.places)
-    key = _keys(folded)[last]
-    entry = {key: note_spelling(document.with_text(before.text), count)}
-    if kept.get([key]) not in ({}, entry):
-        raise StoreError(
-            "the store already holds this conversation in another spelling (spaces or "
-            "escapes); give this file a store of its own"
-        )
-    kept.put(entry)
-    return entry
 
 
 def _keys(document: Document) -> list[str]:
@@ -148,11 +134,10 @@ def _keys(document: Document) -> list[str]:
     return keys
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UnfoldedFile:
-    """The text of an unfolded file, the library's result, and what was read of the store."""
+class UnfoldedFile(NamedTuple):
+    """A file that was unfolded, the library's result, and what was read of the store."""
 
-    text: str
+    document: Document
     result: UncompressResult
     originals: Mapping[str, Any]
 
@@ -176,24 +161,18 @@ def unfold_file(document: Document, store: Store) -> UnfoldedFile:
     for wire, place in zip(result.messages, result.places, strict=True):
         sources[place].append(wire)
     changed = [n for n, wires in enumerate(sources) if wires != [messages[n]]]
-    pieces, end, last = list[str](), 0, -1
-    if changed:
-        keys = _keys(document)
-        notes = get([keys[n] for n in changed])
-        noted = max((n for n in changed if keys[n] in notes), default=-1)
-        known = [wire for wires in sources[: noted + 1] for wire in wires]
-        text = spell_as_noted(known, notes[keys[noted]]) if noted >= 0 else None
-        if text is not None:
-            pieces += (document.text[: document.records[0].start], text)
-            end, last = document.records[noted].end, noted
-        style, gap = document.style, document.gap
+    if not changed:
+        return UnfoldedFile(document, result, originals)
+    keys, style, gap = _keys(document), document.style, document.gap
+    notes = get([keys[n] for n in changed])
+    last = max((n for n in changed if keys[n] in notes), default=-1)
+    noted = [wire for wires in sources[: last + 1] for wire in wires]
+    text = spell_as_noted(noted, notes[keys[last]]) if last >= 0 else None
+    changes = [] if text is None else [(range(last + 1), text)]
     for n in changed:
-        if n > last:
-            record = document.records[n]
-            pieces += (document.text[end : record.start], gap.join(map(style.dump, sources[n])))
-            end = record.end
-    pieces.append(document.text[end:])
-    return UnfoldedFile(text="".join(pieces), result=result, originals=originals)
+        if text is None or n > last:
+            changes.append((range(n, n + 1), gap.join(map(style.dump, sources[n]))))
+    return UnfoldedFile(document.replaced(changes), result, originals)
 
 
 # where originals are
@@ -237,13 +216,18 @@ def find_known(document: Document, path: str, store: str | None, stack: ExitStac
     return open_known(store or str(sidecar_of(path)), stack)
 
 
-def carry_over(document: Document, known: Store | None, target: Store) -> Mapping[str, Any]:
+def carry_over(document: Document, known: Store | None, target: Store) -> None:
     """Copy the originals of what is folded in a file already: it may be folded again."""
-    if known is None:
-        return {}
-    originals = unfold_file(document, scoped(known, document.conversation)).originals
-    scoped(target, document.conversation).put(originals)
-    return originals
+    if known is not None:
+        originals = unfold_file(document, scoped(known, document.conversation)).originals
+        scoped(target, document.conversation).put(originals)
+
+
+def copy_of(document: Document, known: Store | None) -> MemoryStore:
+    """Return a store in memory with these originals: for a fold that nobody keeps."""
+    copy = MemoryStore()
+    carry_over(document, known, copy)
+    return copy
 
 
 # looking at a fold
@@ -251,14 +235,13 @@ def carry_over(document: Document, known: Store | None, target: Store) -> Mappin
 
 @contextmanager
 def opened(
-    file: str, store: str | None, conversation: str | None, *, quiet: bool = False
-) -> Iterator[tuple[Document, MemoryStore, Progress]]:
-    """Read a file to look at a fold of it: nothing is written where its originals are."""
-    with ExitStack() as stack, working("folding", quiet=quiet) as progress:
-        document, copy = read_document(file, conversation), MemoryStore()
-        carry_over(document, find_known(document, file, store, stack), copy)
+    what: str, file: str, store: str | None, conversation: str | None, *, quiet: bool = False
+) -> Iterator[tuple[Document, Store | None, Progress]]:
+    """Read a file, and open where its originals are; errors name the file, progress is shown."""
+    with ExitStack() as stack, working(what, quiet=quiet) as progress:
+        document = read_document(file, conversation)
         with locating_errors(document):
-            yield document, copy, progress
+            yield document, find_known(document, file, store, stack), progress
 
 
 @contextmanager
@@ -267,8 +250,8 @@ def fold_preview(
 ) -> Iterator[FoldedFile]:
     """Fold *file* with these choices, changing nothing; check the budget after the body."""
     options = make_options(**choices)
-    with opened(file, store, conversation) as (document, copy, progress):
-        folded = fold_file(document, options, copy, progress)
+    with opened("folding", file, store, conversation) as (document, known, progress):
+        folded = fold_file(document, options, copy_of(document, known), progress)
     yield folded
     check_budget(folded.result)
 

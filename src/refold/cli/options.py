@@ -12,23 +12,21 @@ import click
 from refold.cli import EXIT_CODES
 from refold.errors import ConfigError
 from refold.messages.formats import format_names
-from refold.options import Options
+from refold.options import Options, read_share
 
 Row = tuple[Any, ...]
-"""How an option stands in a usage line, its help, and, where that is not all, what click takes."""
+"""How an option stands in a usage line, its help, and its type if that does not say it."""
 
 
 def _read_budget(value: str) -> int | str:
-    """Parse `8000`; `Options` checks anything else, such as `50%`."""
-    budget: Any = int(value) if value.isdecimal() else value
+    """Parse `8000` or `50%`."""
+    if value.isdecimal():
+        return int(value)
     try:
-        Options(token_budget=budget)
+        read_share(value)
     except ConfigError as error:
-        raise click.BadParameter(
-            f"{value!r} is neither a number of tokens, such as 8000, "
-            "nor a share of those that FILE has, such as 50%"
-        ) from error
-    return value if isinstance(budget, str) else budget
+        raise click.BadParameter(str(error)) from error
+    return value
 
 
 def _read_name(value: str) -> str:
@@ -46,12 +44,12 @@ _ROWS: Final[Mapping[str, Row]] = {
     "conversation": (
         "--conversation NAME",
         "The conversation's name: keeps its originals apart in a shared store.",
-        {"type": _read_name},
+        _read_name,
     ),
     "token_budget": (
         "--budget TOKENS",
         "Fit into this many tokens, such as 8000, or into a share of the file's, such as 50%.",
-        {"type": _read_budget},
+        _read_budget,
     ),
     "profile": (
         "--profile standard|lossless|classic",
@@ -66,11 +64,11 @@ _ROWS: Final[Mapping[str, Row]] = {
     "format": (
         "--format FORMAT",
         f"Format of the messages, recognized by default: {', '.join(_FORMATS)}.",
-        {"type": click.Choice(_FORMATS)},
+        click.Choice(_FORMATS),
     ),
     "as_json": ("--json", "Write JSON."),
     "full": ("--full", "Show everything, however long."),
-    "is_paged": ("--pager/--no-pager", "Show it in a pager on a terminal.", {"default": True}),
+    "is_paged": ("--pager/--no-pager", "Show it in a pager on a terminal."),
     "quiet": ("--quiet -q", "Print nothing but the result."),
 }
 STORE_TO_WRITE: Final = ("--store STORE", f"Keep the originals here: {_ADDRESSES}.")
@@ -88,20 +86,23 @@ def command(
 ) -> Callable[[Callable[..., Any]], click.Command]:
     """Make a command of a function: its parameters are the options, its docstring is the help.
 
-    A parameter has its row in *rows*, or in the table of those that commands share; `**rest`, if it
-    is no bundle, stands for all *rows* that are no parameter.
+    A parameter has its row in *rows*, or in the table of those that commands share, and a default
+    in the signature if it has one; `**rest`, unless it is a bundle, stands for all other *rows*.
     """
 
     def make(function: Callable[..., Any]) -> click.Command:
         parameters = signature(function).parameters
         rest = [name for name in rows if name not in parameters]
-        names = list[str]()
+        params = list[click.Parameter]()
         for name, one in parameters.items():
-            names += _BUNDLES.get(name, rest) if one.kind is one.VAR_KEYWORD else [name]
+            is_rest = one.kind is one.VAR_KEYWORD
+            default = {} if one.default is one.empty else {"default": one.default}
+            for named in _BUNDLES.get(name, rest) if is_rest else [name]:
+                params.append(_parameter(named, *(rows.get(named) or _ROWS[named]), **default))
         made = click.Command(
-            function.__name__.removesuffix("_command").strip("_").replace("_", "-"),
+            function.__name__.removesuffix("_command").replace("_", "-"),
             callback=function,
-            params=[_parameter(name, *(rows.get(name) or _ROWS[name])) for name in names],
+            params=params,
             context_settings=context,
             **help_of(function.__doc__ or ""),
         )
@@ -113,26 +114,27 @@ def command(
 
 
 def _parameter(
-    name: str, usage: str, help: str = "", more: Mapping[str, Any] | None = None
+    name: str, usage: str, help: str = "", kind: Any = None, **settings: Any
 ) -> click.Parameter:
     """Make the option or argument *name* of how it stands in a usage line.
 
-    `--set OPTION=VALUE...` may be repeated, `--pager/--no-pager` has no value, `--ttl 5m|1h` one of
-    two, and `[FILE]` may be left out.
+    `--set OPTION=VALUE...` may be repeated, `--pager/--no-pager` has no value, that of `--port N`
+    is a number and of `--ttl 5m|1h` one of two, and `[FILE]` may be left out.
     """
-    *flags, last = usage.split()
+    *flags, value = usage.split()
     if not usage.startswith("-"):
-        count, is_needed = -1 if "..." in usage else 1, not usage.startswith("[")
-        more = {"metavar": usage, "nargs": count, "required": is_needed, **(more or {})}
-        return click.Argument([name], **more)
-    settings: dict[str, Any] = {"is_flag": True}
-    if last.startswith("-"):
-        flags.append(last)
-    elif "|" in last:
-        settings = {"type": click.Choice(last.split("|"))}
+        settings |= {"metavar": usage, "required": not usage.startswith("[")}
+        return click.Argument([name], nargs=-1 if "..." in usage else 1, type=kind, **settings)
+    if value.startswith("-"):
+        flags.append(value)
+        settings["is_flag"] = True
+    elif "|" in value:
+        kind = click.Choice(value.split("|"))
     else:
-        settings = {"metavar": last.removesuffix("..."), "multiple": last.endswith("...")}
-    return click.Option([*flags, name], help=help, **{**settings, **(more or {})})
+        settings |= {"metavar": value.removesuffix("..."), "multiple": value.endswith("...")}
+        kind = kind or (int if value == "N" else None)
+        settings["show_default"] = True
+    return click.Option([*flags, name], help=help, type=kind, **settings)
 
 
 def help_of(text: str) -> dict[str, Any]:

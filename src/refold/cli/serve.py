@@ -38,29 +38,29 @@ _ROWS: Final[dict[str, Any]] = {
         "The most tokens of a new result of this tool, or pattern; may be repeated.",
     ),
     "ttl": ("--ttl 5m|1h", "Lifetime of caches for which the client names none."),
-    "fold_ms": ("--fold-ms N", "Milliseconds that a request may wait. [200]", {"type": int}),
-    "show_content": (
-        "--show-content",
-        "Let the page show what conversations say; on loopback only.",
-        {"default": None},
-    ),
+    "fold_ms": ("--fold-ms N", "Milliseconds that a request may wait. [200]"),
+    "show_content": ("--show-content", "Let the page show conversations; on loopback only."),
     "config": ("--config FILE", "Settings in TOML; read again at SIGHUP."),
 }
 """The options of the proxy, which `serve` and `wrap` have in common."""
 
 
 def _chosen(choices: dict[str, Any]) -> dict[str, Any]:
-    """Return the options that were given; a list of names is one setting, with commas."""
+    """Return what the command line says; a list of names is one setting, with commas."""
     joined = {
         name: ",".join(value) if isinstance(value, tuple) else value
         for name, value in choices.items()
     }
-    return {name: value for name, value in joined.items() if value not in (None, "")}
+    return {
+        name: value
+        for name, value in joined.items()
+        if value is not False and value not in (None, "")
+    }
 
 
 @command(
     host=("--host ADDRESS", "Address to listen on; any but loopback needs REFOLD_TOKEN."),
-    port=("--port N", "Port to listen on; 0 takes a free one. [8787]", {"type": int}),
+    port=("--port N", "Port to listen on; 0 takes a free one. [8787]"),
     **_ROWS,
 )
 def serve_command(**proxy: Any) -> None:
@@ -103,7 +103,7 @@ def serve_command(**proxy: Any) -> None:
 @command(
     context={"allow_interspersed_args": False},
     **_ROWS,
-    program=("PROGRAM...", "", {"type": click.UNPROCESSED}),
+    program=("PROGRAM...", "", click.UNPROCESSED),
 )
 def wrap_command(*, program: tuple[str, ...], **proxy: Any) -> int:
     """Run a program with a proxy of its own; show what was saved.

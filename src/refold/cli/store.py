@@ -63,7 +63,7 @@ _SCOPE: Final[dict[str, Any]] = {
     "store": _STORE,
     "tenant": ("--tenant NAME", "Only in this scope."),
     "conversation": ("--conversation NAME", "Only of this conversation."),
-    "reason": ("--reason VALUE", "Recorded with the removal.", {"default": ""}),
+    "reason": ("--reason TEXT", "Recorded with the removal."),
 }
 
 
@@ -158,20 +158,22 @@ def import_command(store: str, file: str, quiet: bool) -> None:
     older_than_seconds=(
         "--older-than AGE",
         "An age such as 12h or 90d, counted from when an original was first stored.",
-        {"required": True, "type": _read_age},
+        _read_age,
     ),
 )
-def gc(store: str, quiet: bool, **scope: Any) -> None:
+def gc(store: str, quiet: bool, reason: str = "", **scope: Any) -> None:
     """Remove originals that were stored long ago, and free their space."""
-    _remove(store, lambda opened: expire(opened, **scope), quiet)
+    if scope["older_than_seconds"] is None:
+        raise click.UsageError("say how old with --older-than AGE, such as 90d")
+    _remove(store, lambda opened: expire(opened, reason=reason, **scope), quiet)
 
 
 @command(store_command, **_SCOPE)
-def forget_command(store: str, quiet: bool, **scope: Any) -> None:
+def forget_command(store: str, quiet: bool, reason: str = "", **scope: Any) -> None:
     """Remove all originals of a conversation or a tenant, for good. Recorded: see audit."""
     if scope["tenant"] is None and scope["conversation"] is None:
         raise click.UsageError("name what to forget with --conversation, --tenant, or both")
-    _remove(store, lambda opened: forget(opened, **scope), quiet)
+    _remove(store, lambda opened: forget(opened, reason=reason, **scope), quiet)
 
 
 def _remove(address: str, remove: Callable[[OpenStore], Removed], quiet: bool) -> None:

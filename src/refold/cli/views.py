@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from itertools import groupby
 from pathlib import Path
 from typing import Any, Final
@@ -11,7 +11,7 @@ from typing import Any, Final
 import click
 
 from refold.cli.document import STDIO, check_out, locating_errors, read_document, write_text
-from refold.cli.folding import FoldedFile, fold_preview, opened
+from refold.cli.folding import FoldedFile, copy_of, fold_preview, opened
 from refold.cli.options import command, make_options
 from refold.cli.terminal import (
     bar,
@@ -46,46 +46,26 @@ from refold.report.turns import Turn, list_turns
 from refold.scan.tokens.choose import counter_for, encoding_for
 from refold.scan.tokens.estimate import estimate_tokens
 
-_ROLES: Final = {
+_COLOURS: Final = {
     "system": "magenta",
     "developer": "magenta",
     "user": "cyan",
     "assistant": "green",
     "tool": "yellow",
-}
-_ACTIONS: Final = {
     "preserved": "bright_black",
-    "deduped": "cyan",
-    "fuzzy_deduped": "cyan",
-    "contradicted": "magenta",
-    "code_split": "yellow",
-    "truncated": "red",
-    "recoded": "bright_blue",
 }
-"""Their colours. All other actions shorten, which is green."""
+"""Of roles and actions; all other actions shorten, which is green."""
 _EXCERPT_CHARS: Final = 160
 """How much of a text is shown without `--full`: two lines of a terminal."""
 _HEAD_LINES, _TAIL_LINES = 4, 2
 """How much `diff` shows of a long run of lines that are all unchanged, or all dropped."""
 
 
-def _role(name: str) -> str:
-    return click.style(excerpt(name, 14), _ROLES.get(name))
-
-
-def _action(action: str) -> str:
-    return click.style(say_action(action), _ACTIONS.get(action, "green"))
-
-
 @command(
     file=("[FILE|-]",),
-    session=(
-        "--session ID",
-        "Instead of FILE, the session of Claude Code or Codex with this id, or part of it: all of "
-        "it, also what was compacted.",
-    ),
+    session=("--session ID", "Instead of FILE: a session of Claude Code or Codex by its id."),
 )
-def show_command(*, session: str | None, is_paged: bool, **fold: Any) -> None:
+def show_command(*, session: str | None, is_paged: bool = True, **fold: Any) -> None:
     """Read the folded conversation as a model does. Changes nothing.
 
     Examples:
@@ -121,20 +101,23 @@ def _draw_view(folded: FoldedFile) -> Iterator[str]:
 
 
 def _draw_turn_head(turn: Turn, action: str) -> str:
-    number = click.style(number_of(turn.place), bold=True)
     tools = f" {clean(', '.join(turn.tools))}" if turn.tools else ""
-    did = f" · {_action(action)}" if turn.is_folded and action else ""
     before = turn.tokens_before if turn.is_folded else turn.tokens_after
     tokens = dim(f" · {say_change(before, turn.tokens_after)} tokens")
-    return f"{number} {_role(turn.message.role)}{tools}{did}{tokens}"
+    did = f" · {_action(action)}" if turn.is_folded and action else ""
+    return f"{_speaker(number_of(turn.place), turn.message.role)}{tools}{did}{tokens}"
+
+
+def _speaker(number: str, role: str) -> str:
+    return f"{click.style(number, bold=True)} {click.style(excerpt(role, 14), _COLOURS.get(role))}"
+
+
+def _action(action: str) -> str:
+    return click.style(say_action(action), _COLOURS.get(action, "green"))
 
 
 @command(
-    number=(
-        "--message N",
-        "Show one message piece by piece: what is kept, what is dropped, and why.",
-        {"type": click.IntRange(min=0)},
-    )
+    number=("--message N", "Show one message piece by piece: what is kept or dropped, and why.")
 )
 def explain_command(*, as_json: bool, full: bool, number: int | None, **fold: Any) -> None:
     """Explain what a fold does to every message, and why. Changes nothing.
@@ -152,13 +135,17 @@ def explain_command(*, as_json: bool, full: bool, number: int | None, **fold: An
             if not rows:
                 there = f"they are numbered from 0 to {last}" if last >= 0 else "there are none"
                 raise click.UsageError(f"--message: there is no message {number}; {there}")
+        with_pieces = number is not None
         if as_json:
-            with_pieces = full or number is not None
             write_json([_spell_row(row, full=full, with_pieces=with_pieces) for row in rows])
-        elif number is not None:
-            show(line for row in rows for line in draw_row(row, full=full, with_pieces=True))
-        else:
-            show(_draw_rows(rows, folded, full=full))
+            return
+        turns = [row for row in rows if row.is_turn or with_pieces]
+        show(line for row in turns for line in draw_row(row, full=full, with_pieces=with_pieces))
+        if len(turns) < len(rows):
+            notes = say_count(len(rows) - len(turns), "record")
+            show([dim(f"  and {notes} of the session that no model sees")])
+        if not with_pieces:
+            show(totals(folded.result.compression, folded.turns))
 
 
 def _spell_row(row: Row, *, full: bool, with_pieces: bool) -> dict[str, Any]:
@@ -180,19 +167,9 @@ def _spell_row(row: Row, *, full: bool, with_pieces: bool) -> dict[str, Any]:
     if row.pieces:
         kept, dropped = count_pieces(row.pieces)
         data |= {"kept": kept.to_dict(), "dropped": dropped.to_dict()}
-        if with_pieces:
+        if with_pieces or full:
             data["pieces"] = [piece._asdict() for piece in row.pieces]
     return data
-
-
-def _draw_rows(rows: Sequence[Row], folded: FoldedFile, *, full: bool) -> Iterator[str]:
-    for row in rows:
-        if row.is_turn:
-            yield from draw_row(row, full=full)
-    notes = sum(not row.is_turn for row in rows)
-    if notes:
-        yield dim(f"  and {say_count(notes, 'record')} of the session that no model sees")
-    yield from totals(folded.result.compression, folded.turns)
 
 
 def draw_row(row: Row, *, full: bool, with_pieces: bool = False) -> Iterator[str]:
@@ -224,13 +201,13 @@ def draw_row(row: Row, *, full: bool, with_pieces: bool = False) -> Iterator[str
 
 
 def _draw_head(row: Row) -> str:
-    number = click.style(f"#{row.index}" + (f".{row.part}" if row.part else ""), bold=True)
+    speaker = _speaker(f"#{row.index}.{row.part}" if row.part else f"#{row.index}", row.role)
     chars = f"{say_change(row.chars_before, row.chars_after)} chars"
-    return f"{number} {_role(row.role)} · {_action(row.action)} · {chars} · {clean(say_why(row))}"
+    return f"{speaker} · {_action(row.action)} · {chars} · {clean(say_why(row))}"
 
 
 @command()
-def diff_command(*, full: bool, is_paged: bool, **fold: Any) -> None:
+def diff_command(*, full: bool, is_paged: bool = True, **fold: Any) -> None:
     """Show what a fold changes, before and after. Changes nothing.
 
     Examples:
@@ -326,7 +303,8 @@ def report_command(
         out = STDIO if file == STDIO else f"{name}.report.html"
     check_out(None if out == STDIO else out, store)
     title = title or ("Conversation" if file == STDIO else name)
-    with opened(file, store, conversation, quiet=quiet) as (document, copy, _):
+    with opened("folding", file, store, conversation, quiet=quiet) as (document, known, _):
+        copy = copy_of(document, known)
         page = render(
             document.messages, options, title=title, store=copy, conversation=conversation
         )

@@ -27,6 +27,8 @@ from refold.server.agents import find_file, find_places
 
 _LATEST: Final = 12
 """As many sessions as fit on a terminal of 24 lines with the rest of the table."""
+_LEAST_SECONDS: Final = 0.05
+"""Between two looks; no table can be read faster."""
 _WIDE, _MEDIUM = 96, 74
 """How wide a terminal is that has room for all columns, and for all but the two to be missed least.
 On a still narrower one, the share saved stands for the tokens after a fold."""
@@ -45,19 +47,16 @@ _COLUMNS: Final = {
 @command(
     folder=("[DIR]",),
     once=("--once", "Print the table once instead of following."),
-    latest=(
-        "--latest N",
-        "How many sessions to follow: those written last.",
-        {"type": click.IntRange(min=1), "default": _LATEST, "show_default": True},
-    ),
-    interval=(
-        "--interval SECONDS",
-        "How often to look.",
-        {"type": click.FloatRange(min=0.05), "default": 2.0, "show_default": True},
-    ),
+    latest=("--latest N", "How many sessions to follow: those written last."),
+    interval=("--interval SECONDS", "How often to look."),
 )
 def watch_command(
-    *, folder: str | None, once: bool, latest: int, interval: float, **tuning: Any
+    *,
+    folder: str | None,
+    once: bool,
+    latest: int = _LATEST,
+    interval: float = 2.0,
+    **tuning: Any,
 ) -> None:
     """Follow sessions as they grow: tokens, costs, possible savings.
 
@@ -87,7 +86,7 @@ def watch_command(
                     saved = percent_saved(one.tokens, one.tokens_folded)
                     folded = f"{one.tokens_folded:,} folded ({saved})"
                     print(f"{name_of(one.path)}: {one.tokens:,} tokens, {folded}", flush=True)
-            time.sleep(interval)
+            time.sleep(max(_LEAST_SECONDS, interval))
             grown = watch.poll()
     show(draw_table(watch, width()))
 

@@ -7,6 +7,7 @@ import logging
 import signal
 import sys
 from collections.abc import AsyncIterator, Callable
+from contextlib import suppress
 from functools import partial
 from typing import Final
 
@@ -74,7 +75,8 @@ class Proxy:
     async def reload(self, settings: Settings) -> None:
         """Follow other settings from now on."""
         self.settings = self._shared.settings = settings
-        await self.folding.call(self.folding.folder.reload(settings))
+        with suppress(TimeoutError):  # it is done as soon as the thread comes to it
+            await self.folding.call(self.folding.folder.reload(settings))
         _log.warning("settings were read again")
 
     async def close(self) -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 from refold.server.proxy.apis.base import (
-    PiecewiseApi,
+    Api,
     RetrievalCall,
     Turn,
     Usage,
@@ -24,7 +24,7 @@ _PARTIAL: Final = {
 """By type of delta: its field, which is also the field of the block that it extends."""
 
 
-class _Anthropic(PiecewiseApi):
+class _Anthropic(Api):
     """The Messages API; content is a list of blocks."""
 
     name = "anthropic"
@@ -38,6 +38,7 @@ class _Anthropic(PiecewiseApi):
     beside = ("system", "tools")
     style = "anthropic"
     wraps_results = True
+    answer_key = "content"
     index = "index"
     opens_piece = ("content_block_start", "content_block")
     opens_answer = ("message_start",)
@@ -84,9 +85,6 @@ class _Anthropic(PiecewiseApi):
             blocks[index]["input"] = json.loads(text) if text else {}
         return self.split_turn([blocks[index] for index in sorted(blocks)])
 
-    def read_answer(self, answer: Wire) -> Turn:
-        return self.split_turn(answer.get("content"))
-
     def result(self, call: RetrievalCall, text: str) -> Wire:
         return {"type": "tool_result", "tool_use_id": call.id, "content": text}
 
@@ -95,9 +93,6 @@ class _Anthropic(PiecewiseApi):
 
     def read_call(self, piece: Wire) -> RetrievalCall:
         return RetrievalCall(piece["id"], piece.get("input") or {})
-
-    def join(self, shown: Sequence[Any], answer: Wire) -> Wire:
-        return {**answer, "content": [*shown, *self.kept(answer.get("content"))]}
 
 
 API: Final = _Anthropic()

@@ -63,7 +63,11 @@ class Round(NamedTuple):
 
 
 class Api(ABC):
-    """One API of a provider; stateless, one object each in `APIS`."""
+    """One API of a provider; stateless, one object each in `APIS`.
+
+    An answer is a list of pieces, with calls among them: blocks, items or parts. An API where it is
+    anything else, such as one text with calls beside it, overrides what deals with them.
+    """
 
     name: ClassVar[str]
     provider: ClassVar[Provider]
@@ -85,9 +89,19 @@ class Api(ABC):
     pieces: ClassVar[str] = "content"
     """The key of a message's content."""
     pieces_type: ClassVar[type[list[Any]] | type[str]] = list
-    """The type of that content: a list of blocks or parts, or one text."""
+    """The type of that content: a list of pieces, or one text."""
     wraps_results: ClassVar[bool] = False
     """Whether the results of all calls go into one user message."""
+    answer_key: ClassVar[str] = ""
+    """The key of the pieces in an answer that comes in one."""
+    index: ClassVar[str] = ""
+    """The key of a piece's number in the events of a stream, if they have one."""
+    opens_piece: ClassVar[tuple[str, str]] = ("", "")
+    """The type of the event that a piece begins with, and its key of that piece."""
+    opens_answer: ClassVar[tuple[str, ...]] = ()
+    """The types of the events that an answer begins with."""
+
+    # --- requests -------------------------------------------------------------------------------
 
     def model_of(self, body: Wire, path: str) -> str | None:
         """Return the name of the model in a request."""
@@ -108,30 +122,64 @@ class Api(ABC):
         schema = retrieve_tool({}, name=TOOL_NAME, style=self.style).schema
         return {**body, "tools": [*body["tools"], schema]}
 
+    # --- answers --------------------------------------------------------------------------------
+
     @abstractmethod
     def read_usage(self, data: Wire, known: Usage) -> Usage:
         """Return *known* usage updated by what an answer, or one event of it, reports."""
-
-    def response_id(self, data: Wire) -> str:
-        """Return the id in an event of an answer, if clients may refer to the answer by it."""
-        del data
-        return ""
-
-    @abstractmethod
-    def starts_retrieval(self, data: Wire) -> bool:
-        """Return whether a call of the retrieval tool begins with this event."""
 
     @abstractmethod
     def read_stream(self, events: Sequence[Wire]) -> Turn:
         """Read a whole streamed answer."""
 
     @abstractmethod
-    def read_answer(self, answer: Wire) -> Turn:
-        """Read an answer that came in one piece."""
+    def tool_called(self, piece: Wire) -> str | None:
+        """Return the name of the tool that a piece calls; `None` if it is not a call."""
+
+    @abstractmethod
+    def read_call(self, piece: Wire) -> RetrievalCall:
+        """Read a call of the retrieval tool."""
 
     @abstractmethod
     def result(self, call: RetrievalCall, text: str) -> Wire:
         """Return the result of a call: a message, or a piece of one."""
+
+    def response_id(self, data: Wire) -> str:
+        """Return the id in an event of an answer, if clients may refer to the answer by it."""
+        del data
+        return ""
+
+    def is_retrieval(self, piece: object) -> bool:
+        """Return whether a piece is a call of the retrieval tool."""
+        return isinstance(piece, dict) and self.tool_called(piece) == TOOL_NAME
+
+    def starts_retrieval(self, data: Wire) -> bool:
+        """Return whether a call of the retrieval tool begins with this event."""
+        kind, key = self.opens_piece
+        return data.get("type") == kind and self.is_retrieval(data.get(key))
+
+    def read_answer(self, answer: Wire) -> Turn:
+        """Read an answer that came in one piece."""
+        return self.split_turn(answer.get(self.answer_key))
+
+    def split_turn(self, pieces: object) -> Turn:
+        """Split the pieces of an answer at its first retrieval call."""
+        if not isinstance(pieces, list):
+            return Turn()
+        ours = [piece for piece in pieces if self.is_retrieval(piece)]
+        if not ours:
+            return Turn(shown=pieces)
+        shown = pieces[: pieces.index(ours[0])]
+        return Turn(
+            shown=shown,
+            calls=[self.read_call(piece) for piece in ours],
+            is_mixed=any(self.tool_called(piece) is not None for piece in shown),
+            wires=self.as_messages([*shown, *ours]),
+        )
+
+    def as_messages(self, pieces: list[Wire]) -> list[Wire]:
+        """Return an answer of these *pieces* as messages."""
+        return [{"role": self.answer_role, self.pieces: pieces}]
 
     def results(self, turn: Turn, texts: Sequence[str]) -> list[Wire]:
         """Return the messages that continue from *turn*: itself, and the results of its calls."""
@@ -139,22 +187,47 @@ class Api(ABC):
         wrapped = [{"role": "user", self.pieces: results}] if self.wraps_results else results
         return [*turn.wires, *wrapped]
 
-    @abstractmethod
+    # --- several rounds as one answer -----------------------------------------------------------
+
     def join(self, shown: Sequence[Any], answer: Wire) -> Wire:
         """Return an answer in one piece after what was *shown* before, without retrieval calls."""
+        pieces = [*shown, *self.kept(answer.get(self.answer_key))]
+        return {**answer, self.answer_key: pieces}
+
+    def kept(self, pieces: object) -> list[Wire]:
+        """Return the *pieces* of an answer that are no retrieval calls."""
+        pieces = pieces if isinstance(pieces, list) else []
+        return [piece for piece in pieces if not self.is_retrieval(piece)]
 
     def shift(self, event: Wire, shown: Sequence[Any], name: str) -> Wire | None:
         """Return an event of a later round as if all were one answer; `None` to leave it out.
 
-        *shown* is what the client has of earlier rounds, *name* the id that it knows. By default
-        nothing changes: text and parts simply follow each other.
+        *shown* is what the client has of earlier rounds, *name* the id that it knows. Pieces are
+        counted on from there where they have numbers; an answer begins only once.
         """
-        del shown, name
+        del name
+        if event.get("type") in self.opens_answer:
+            return None
+        if self.index in event:
+            return {**event, self.index: event[self.index] + len(shown)}
         return event
 
-    @abstractmethod
     def without_retrievals(self, events: Sequence[Wire]) -> list[Wire]:
-        """Return the *events* of an answer that do not belong to retrieval calls."""
+        """Return the *events* of an answer that do not belong to retrieval calls.
+
+        The gaps in the numbers of pieces are closed.
+        """
+        kept: list[Wire] = []
+        dropped: set[int] = set()
+        for event in events:
+            number = event.get(self.index, -1)
+            if self.starts_retrieval(event):
+                dropped.add(number)
+            if number in dropped:
+                continue
+            gap = sum(other < number for other in dropped)
+            kept.append({**event, self.index: number - gap} if gap else event)
+        return kept
 
     def insert(self, messages: Sequence[Wire], rounds: Sequence[Round]) -> list[Wire]:
         """Return the client's *messages* since a request, with the *rounds* of its answer inserted.
@@ -174,91 +247,14 @@ class Api(ABC):
         return [*inserted, *rest, *messages[1:]]
 
 
-class PiecewiseApi(Api):
-    """An API whose answers are lists of pieces, calls among them."""
-
-    index: ClassVar[str] = ""
-    """The key of a piece's number in the events of a stream, if they have one."""
-    opens_piece: ClassVar[tuple[str, str]] = ("", "")
-    """The type of the event that a piece begins with, and its key of that piece."""
-    opens_answer: ClassVar[tuple[str, ...]] = ()
-    """The types of the events that an answer begins with."""
-
-    @abstractmethod
-    def tool_called(self, piece: Wire) -> str | None:
-        """Return the name of the tool that a piece calls; `None` if it is not a call."""
-
-    @abstractmethod
-    def read_call(self, piece: Wire) -> RetrievalCall:
-        """Read a call of the retrieval tool."""
-
-    def starts_retrieval(self, data: Wire) -> bool:
-        """Return whether a call of the retrieval tool begins with this event."""
-        kind, key = self.opens_piece
-        return data.get("type") == kind and self.is_retrieval(data.get(key))
-
-    def shift(self, event: Wire, shown: Sequence[Any], name: str) -> Wire | None:
-        """Count pieces on from those that were *shown*; an answer begins only once."""
-        del name
-        if event.get("type") in self.opens_answer:
-            return None
-        if self.index in event:
-            return {**event, self.index: event[self.index] + len(shown)}
-        return event
-
-    def without_retrievals(self, events: Sequence[Wire]) -> list[Wire]:
-        """Drop the events of retrieval calls, and close the gaps in the numbers of pieces."""
-        kept: list[Wire] = []
-        dropped: set[int] = set()
-        for event in events:
-            number = event.get(self.index, -1)
-            if self.starts_retrieval(event):
-                dropped.add(number)
-            if number in dropped:
-                continue
-            gap = sum(other < number for other in dropped)
-            kept.append({**event, self.index: number - gap} if gap else event)
-        return kept
-
-    def kept(self, pieces: object) -> list[Wire]:
-        """Return the *pieces* of an answer that are no retrieval calls."""
-        pieces = pieces if isinstance(pieces, list) else []
-        return [piece for piece in pieces if not self.is_retrieval(piece)]
-
-    def as_messages(self, pieces: list[Wire]) -> list[Wire]:
-        """Return an answer of these *pieces* as messages."""
-        return [{"role": self.answer_role, self.pieces: pieces}]
-
-    def is_retrieval(self, piece: object) -> bool:
-        """Return whether a piece is a call of the retrieval tool."""
-        return isinstance(piece, dict) and self.tool_called(piece) == TOOL_NAME
-
-    def split_turn(self, pieces: object) -> Turn:
-        """Split the pieces of an answer at its first retrieval call."""
-        if not isinstance(pieces, list):
-            return Turn()
-        ours = [piece for piece in pieces if self.is_retrieval(piece)]
-        if not ours:
-            return Turn(shown=pieces)
-        shown = pieces[: pieces.index(ours[0])]
-        return Turn(
-            shown=shown,
-            calls=[self.read_call(piece) for piece in ours],
-            is_mixed=any(self.tool_called(piece) is not None for piece in shown),
-            wires=self.as_messages([*shown, *ours]),
-        )
-
-
 def read_openai_usage(usage: object, known: Usage, prompt: str, output: str) -> Usage:
     """Read a `usage` whose *prompt* includes cached tokens, which are listed in its details."""
     if not isinstance(usage, dict):
         return known
     details = usage.get(f"{prompt}_details")
     details = details if isinstance(details, dict) else {}
-    read, written = (
-        count_of(details.get("cached_tokens")),
-        count_of(details.get("cache_write_tokens")),
-    )
+    read = count_of(details.get("cached_tokens"))
+    written = count_of(details.get("cache_write_tokens"))
     return Usage(
         uncached=max(0, count_of(usage.get(prompt)) - read - written),
         cache_read=read,

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from refold.server.proxy.apis.base import (
     TOOL_NAME,
-    PiecewiseApi,
+    Api,
     RetrievalCall,
     Turn,
     Usage,
@@ -18,7 +18,7 @@ from refold.server.proxy.apis.base import (
 from refold.tools.retrieve import retrieve_tool
 
 
-class _Gemini(PiecewiseApi):
+class _Gemini(Api):
     """The Gemini API; Vertex AI has the same paths and shapes."""
 
     name = "gemini"

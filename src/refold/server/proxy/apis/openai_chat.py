@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from refold.server.proxy.apis.base import (
-    TOOL_NAME,
     Api,
     RetrievalCall,
     Turn,
@@ -36,7 +35,7 @@ class _OpenAIChat(Api):
         return read_openai_usage(data.get("usage"), known, "prompt_tokens", "completion_tokens")
 
     def starts_retrieval(self, data: Wire) -> bool:
-        return any(_is_retrieval(call) for call in _delta(data).get("tool_calls") or ())
+        return any(map(self.is_retrieval, _delta(data).get("tool_calls") or ()))
 
     def read_stream(self, events: Sequence[Wire]) -> Turn:
         """Assemble text and calls from their deltas."""
@@ -54,14 +53,31 @@ class _OpenAIChat(Api):
                 call["id"] = piece.get("id") or call["id"]
                 call["function"]["name"] += function.get("name") or ""
                 call["function"]["arguments"] += function.get("arguments") or ""
-        return _split_turn(text, [calls[index] for index in sorted(calls)])
+        return self._split(text, [calls[index] for index in sorted(calls)])
 
     def read_answer(self, answer: Wire) -> Turn:
         message = _choice(answer).get("message")
         if not isinstance(message, dict):
             return Turn()
         text = message.get("content")
-        return _split_turn(text if isinstance(text, str) else "", message.get("tool_calls") or [])
+        return self._split(text if isinstance(text, str) else "", message.get("tool_calls") or [])
+
+    def _split(self, text: str, calls: Sequence[Wire]) -> Turn:
+        ours = [call for call in calls if self.is_retrieval(call)]
+        answer: Wire = {"role": "assistant", "content": text or None, "tool_calls": ours}
+        return Turn(
+            shown=text,
+            calls=[self.read_call(call) for call in ours],
+            is_mixed=bool(ours) and calls[0] is not ours[0],
+            wires=[answer] if ours else (),
+        )
+
+    def tool_called(self, piece: Wire) -> str | None:
+        name = (piece.get("function") or {}).get("name")
+        return None if name is None else str(name)
+
+    def read_call(self, piece: Wire) -> RetrievalCall:
+        return RetrievalCall(piece["id"], piece["function"]["arguments"])
 
     def result(self, call: RetrievalCall, text: str) -> Wire:
         return {"role": "tool", "tool_call_id": call.id, "content": text}
@@ -72,8 +88,7 @@ class _OpenAIChat(Api):
         if shown:
             message["content"] = "".join(shown) + (message.get("content") or "")
         if message.get("tool_calls"):
-            kept = [call for call in message["tool_calls"] if not _is_retrieval(call)]
-            message.pop("tool_calls")
+            kept = self.kept(message.pop("tool_calls"))
             message |= {"tool_calls": kept} if kept else {}
         return {**answer, "choices": [{**choice, "message": message}]}
 
@@ -86,7 +101,7 @@ class _OpenAIChat(Api):
             if not calls:
                 kept.append(event)
                 continue
-            dropped |= {call.get("index", 0) for call in calls if _is_retrieval(call)}
+            dropped |= {call.get("index", 0) for call in calls if self.is_retrieval(call)}
             rest = [
                 {**call, "index": index - sum(other < index for other in dropped)}
                 for call in calls
@@ -108,26 +123,6 @@ def _choice(data: Wire) -> Wire:
 def _delta(data: Wire) -> Wire:
     delta = _choice(data).get("delta")
     return delta if isinstance(delta, dict) else {}
-
-
-def _is_retrieval(call: Wire) -> bool:
-    return (call.get("function") or {}).get("name") == TOOL_NAME
-
-
-def _split_turn(text: str, calls: Sequence[Wire]) -> Turn:
-    ours = [place for place, call in enumerate(calls) if _is_retrieval(call)]
-    if not ours:
-        return Turn(shown=text)
-    answer: Wire = {"role": "assistant", "content": text or None}
-    return Turn(
-        shown=text,
-        calls=[
-            RetrievalCall(calls[place]["id"], calls[place]["function"]["arguments"])
-            for place in ours
-        ],
-        is_mixed=ours[0] > 0,
-        wires=[{**answer, "tool_calls": [calls[place] for place in ours]}],
-    )
 
 
 API: Final = _OpenAIChat()

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from refold.server.proxy.apis.base import (
-    PiecewiseApi,
+    Api,
     RetrievalCall,
     Round,
     Turn,
@@ -19,7 +19,7 @@ from refold.server.proxy.apis.base import (
 _CLIENT_CALLS: Final = ("function_call", "custom_tool_call", "local_shell_call", "shell_call")
 
 
-class _OpenAIResponses(PiecewiseApi):
+class _OpenAIResponses(Api):
     """The Responses API."""
 
     name = "openai-responses"
@@ -30,6 +30,7 @@ class _OpenAIResponses(PiecewiseApi):
     previous = "previous_response_id"
     beside = ("instructions", "tools")
     style = "openai_responses"
+    answer_key = "output"
     index = "output_index"
     opens_piece = ("response.output_item.added", "item")
     opens_answer = ("response.created", "response.in_progress", "response.queued")
@@ -53,9 +54,6 @@ class _OpenAIResponses(PiecewiseApi):
         done = [event for event in events if event.get("type") == "response.output_item.done"]
         return self.split_turn([event["item"] for event in done])
 
-    def read_answer(self, answer: Wire) -> Turn:
-        return self.split_turn(answer.get("output"))
-
     def result(self, call: RetrievalCall, text: str) -> Wire:
         return {"type": "function_call_output", "call_id": call.id, "output": text}
 
@@ -71,9 +69,6 @@ class _OpenAIResponses(PiecewiseApi):
     def as_messages(self, pieces: list[Wire]) -> list[Wire]:
         """Return the items themselves: each is a message."""
         return pieces
-
-    def join(self, shown: Sequence[Any], answer: Wire) -> Wire:
-        return {**answer, "output": [*shown, *self.kept(answer.get("output"))]}
 
     def shift(self, event: Wire, shown: Sequence[Any], name: str) -> Wire | None:
         """Count items on; the response begins once, and ends with all of them."""

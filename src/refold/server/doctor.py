@@ -77,16 +77,33 @@ class Check(NamedTuple):
 
 def examine(places: Places) -> Iterator[Check]:
     """Check the store, the agents, and everything that is on record as installed."""
-    yield _check_store(places.store)
-    yield from _check_counts(places.store)
-    programs = {
-        one.name: shutil.which(one.program) for one in known_agents().values() if one.program
-    }
-    for name, path in programs.items():
-        if path:
-            yield Check("works", name, path)
-    if not any(programs.values()):
-        yield Check("absent", "agents", f"none is on the PATH of {', '.join(programs)}")
+    try:
+        if places.store.exists():
+            with open_originals(places.store) as store:
+                store.put({})
+                yield Check("works", "store", f"{places.store}, {len(store):,} originals")
+        else:
+            yield Check("absent", "store", f"{places.store} will be made when something is kept")
+    except RefoldError as error:
+        yield Check("broken", "store", describe(error))
+
+    counts = read_counts(counts_beside(places.store))
+    if counts.get("folded"):
+        before, after = counts["tokens_before"], counts["tokens_after"]
+        detail = f"{counts['folded']:,} texts, {before:,} tokens became {after:,}"
+        yield Check("works", "savings", detail)
+    for name, amount in sorted(counts.items()):
+        if name.startswith("failures:"):
+            times = say_count(amount, "time")
+            detail = f"{name.removeprefix('failures:')}, {times}; the output stayed whole"
+            yield Check("broken", "failures", detail)
+
+    agents = [one for one in known_agents().values() if one.program]
+    paths = {one.name: shutil.which(one.program) for one in agents}
+    yield from (Check("works", name, path) for name, path in paths.items() if path)
+    if not any(paths.values()):
+        yield Check("absent", "agents", f"none is on the PATH of {', '.join(paths)}")
+
     try:
         known = read_record(places.record)
     except RefoldError as error:
@@ -95,12 +112,15 @@ def examine(places: Places) -> Iterator[Check]:
     if not known:
         yield Check("absent", "settings", "nothing is installed; see: refold install --help")
     for installed in known:
+        tried = [(".".join(one.place), _try(installed, one)) for one in installed.entries]
         if installed.agent == SERVICE:
-            yield _check_service(installed)
-        for entry in installed.entries:
-            yield _check_entry(installed, entry)
+            tried = [("", _try_service(installed))]
+        for place, problem in tried:
+            name = f"{installed.agent} {place}".strip()
+            yield Check("broken" if problem else "works", name, problem or str(installed.path))
 
 
+<<<<<<< HEAD
 def _check_store(path: Path) -> Check:
     if not path.exists():
         return Check("absent", "store", f"{path} will be created when something is stored")
@@ -126,37 +146,30 @@ def _check_counts(store: Path) -> Iterator[Check]:
 
 
 def _check_service(installed: Installed) -> Check:
+=======
+def _try_service(installed: Installed) -> str:
+>>>>>>> 629d3c3c (Doctor: all checks in one function, tries beside it)
     if not installed.path.exists():
-        return Check("broken", SERVICE, f"{installed.path} is gone; install it again")
-    if _try_proxy(installed.port):
-        start = start_command(installed.path)
-        return Check("broken", SERVICE, f"it does not answer; start it with: {start}")
-    return Check("works", SERVICE, str(installed.path))
+        return f"{installed.path} is gone; install it again"
+    start = f"it does not answer; start it with: {start_command(installed.path)}"
+    return start if _try_proxy(installed.port) else ""
 
 
-def _check_entry(installed: Installed, entry: Entry) -> Check:
-    """Check that an entry is still in its file, and try what it sets up."""
-    name = f"{installed.agent} {'.'.join(entry.place)}"
+def _try(installed: Installed, entry: Entry) -> str:
+    """Return the problem with an entry and what it sets up; empty if it works."""
+    path, value = installed.path, entry.value
     try:
-        is_toml = installed.path.suffix == ".toml"
-        is_there = has_entry(installed.path.read_text("utf-8"), entry, is_toml=is_toml)
+        if not has_entry(path.read_text("utf-8"), entry, is_toml=path.suffix == ".toml"):
+            return f"is not in {path} any more; install it again"
     except (OSError, UnicodeDecodeError, RefoldError) as error:
-        return Check("broken", name, describe(error))
-    if not is_there:
-        return Check("broken", name, f"is not in {installed.path} any more; install it again")
-    problem = _try(entry, installed.port)
-    return Check("broken", name, problem) if problem else Check("works", name, str(installed.path))
-
-
-def _try(entry: Entry, port: int) -> str:
-    """Return the problem with what *entry* sets up; empty if it works."""
-    value = entry.value
+        return describe(error)
     if entry.place[0] == "hooks":
         return _try_command(shlex.split(value["hooks"][0]["command"]), _HOOKS[entry.place[-1]])
     if isinstance(value, dict) and "command" in value:
         words = value["command"]
         return _try_command(words if isinstance(words, list) else [words, *value["args"]], _SERVER)
-    return _try_proxy(port) if f"127.0.0.1:{port}" in json.dumps(value) else ""
+    is_proxy = f"127.0.0.1:{installed.port}" in json.dumps(value)
+    return _try_proxy(installed.port) if is_proxy else ""
 
 
 def _try_command(command: Sequence[str], trial: Trial) -> str:

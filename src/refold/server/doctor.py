@@ -83,7 +83,8 @@ def examine(places: Places) -> Iterator[Check]:
                 store.put({})
                 yield Check("works", "store", f"{places.store}, {len(store):,} originals")
         else:
-            yield Check("absent", "store", f"{places.store} will be made when something is kept")
+            detail = f"{places.store} will be created when something is stored"
+            yield Check("absent", "store", detail)
     except RefoldError as error:
         yield Check("broken", "store", describe(error))
 
@@ -95,7 +96,7 @@ def examine(places: Places) -> Iterator[Check]:
     for name, amount in sorted(counts.items()):
         if name.startswith("failures:"):
             times = say_count(amount, "time")
-            detail = f"{name.removeprefix('failures:')}, {times}; the output stayed whole"
+            detail = f"{name.removeprefix('failures:')}, {times}; the output was left as it was"
             yield Check("broken", "failures", detail)
 
     agents = [one for one in known_agents().values() if one.program]
@@ -120,35 +121,7 @@ def examine(places: Places) -> Iterator[Check]:
             yield Check("broken" if problem else "works", name, problem or str(installed.path))
 
 
-<<<<<<< HEAD
-def _check_store(path: Path) -> Check:
-    if not path.exists():
-        return Check("absent", "store", f"{path} will be created when something is stored")
-    try:
-        with open_originals(path) as store:
-            store.put({})
-            return Check("works", "store", f"{path}, {len(store):,} originals")
-    except RefoldError as error:
-        return Check("broken", "store", describe(error))
-
-
-def _check_counts(store: Path) -> Iterator[Check]:
-    counts = read_counts(counts_beside(store))
-    if counts.get("folded"):
-        before, after = counts["tokens_before"], counts["tokens_after"]
-        detail = f"{counts['folded']:,} texts, {before:,} tokens became {after:,}"
-        yield Check("works", "savings", detail)
-    for name, amount in sorted(counts.items()):
-        _, _, kind = name.partition("failures:")
-        if kind:
-            times = say_count(amount, "time")
-            yield Check("broken", "failures", f"{kind}, {times}; the output was left as it was")
-
-
-def _check_service(installed: Installed) -> Check:
-=======
 def _try_service(installed: Installed) -> str:
->>>>>>> 629d3c3c (Doctor: all checks in one function, tries beside it)
     if not installed.path.exists():
         return f"{installed.path} is gone; install it again"
     start = f"it does not answer; start it with: {start_command(installed.path)}"

@@ -305,7 +305,7 @@ def _describe(dotted: str) -> str:
 def _in_short(dotted: str) -> str:
     """Describe a function, class or constant in one line of a list."""
     if dotted in CONSTANTS:
-        return f"- `{dotted.removeprefix('refold.')}`: {CONSTANTS[dotted]}"
+        return f"- `{_shown(dotted)}`: {CONSTANTS[dotted]}"
     shown, node, home = _source_of(dotted)
     if not isinstance(node, ast.ClassDef):
         return f"- `{_signature(node, shown)}`: {_line(node)}"
@@ -322,7 +322,13 @@ def _source_of(dotted: str) -> tuple[str, Documented, ModuleType]:
     assert isinstance(node, Documented)
     home = importlib.import_module(thing.__module__)
     _Spelled(vars(home)).visit(node)
-    return (name if module == "refold" else dotted), node, home
+    return _shown(dotted), node, home
+
+
+def _shown(dotted: str) -> str:
+    """Return the name with its module, unless that is `refold` itself."""
+    module, _, name = dotted.rpartition(".")
+    return name if module == "refold" else dotted
 
 
 def _body(node: Documented, shown: str, module: ModuleType) -> Iterator[str]:

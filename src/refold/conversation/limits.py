@@ -42,7 +42,7 @@ store of a view that is fed back more than twice the conversation; lower wastes 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Available:
-    """How a window is shared out; the four parts add up to `context_tokens`."""
+    """How a window is divided; the four parts add up to `context_tokens`."""
 
     context_tokens: int
     """The whole window."""
@@ -65,11 +65,11 @@ def available_tokens(
     safety_factor: float | None = None,
     max_input_tokens: int | None = None,
 ) -> Available:
-    """Share out a window; raise `ConfigError` if nothing is left, and say what is too big.
+    """Divide a window; raise `ConfigError` if nothing is left for messages.
 
-    *safety_factor* is by how much *count_tokens* may be too low, 1 for an exact counter; by
-    default it is 1.1 for an estimate and 1 for everything else. *max_input_tokens* is for models
-    that take shorter prompts than their window (`Window.max_input_tokens`).
+    *safety_factor* is by how much *count_tokens* may be too low, 1 for an exact counter; by default
+    it is 1.1 for an estimate and 1 for everything else. *max_input_tokens* is for models that take
+    shorter prompts than their window (`Window.max_input_tokens`).
     """
     check_whole("context_tokens", context_tokens, least=1)
     check_whole("reserve_output_tokens", reserve_output_tokens, least=0)
@@ -114,7 +114,7 @@ def available_tokens(
 
 
 def count_tools(tools: Sequence[Tool], count_tokens: TokenCounter) -> int:
-    """Return what the definitions of *tools* cost, framing included."""
+    """Return how many tokens the definitions of *tools* take, framing included."""
     return _with_frame(tools, _tool_costs(tools, count_tokens))
 
 

@@ -51,11 +51,7 @@ def find_model(table: Mapping[str, T], name: str) -> T | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Window:
-    """What a model can read and write, and who says so.
-
-    It is what the model can do, not what a server was started with: Ollama, llama.cpp and vLLM
-    often serve less. Pass `context_limit` where that is so.
-    """
+    """What a model can read and write, and the source of these figures."""
 
     model: str
     """The name in the table that answered."""
@@ -80,7 +76,7 @@ class Window:
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class WindowRegistry:
-    """The known models; a value, so adding one gives a new registry and changes no other."""
+    """The known models; immutable, so adding one makes a new registry."""
 
     windows: Mapping[str, Window] = field(default_factory=dict[str, Window])
     """The windows by the spelling-free key of each name."""

@@ -60,7 +60,7 @@ _ATTRIBUTES: Final = "message body code type status_code status response details
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Overflow:
-    """A prompt that did not fit; what the provider did not say is `None`."""
+    """A prompt that did not fit; figures that the provider did not name are `None`."""
 
     limit: int | None = None
     """How many tokens are allowed."""

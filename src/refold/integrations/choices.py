@@ -16,7 +16,7 @@ from refold.stores.opening import open_store
 
 
 class Choices(TypedDict, total=False):
-    """What every integration takes: keywords, all of them optional."""
+    """The keywords of every integration, all of them optional."""
 
     profile: Profile
     """`standard` (the default), `lossless` or `classic`; see `Options`."""

@@ -45,7 +45,7 @@ conversation, the model, and the format."""
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Folded:
-    """What to send, and figures about it."""
+    """The messages to send, and figures about them."""
 
     messages: list[Any]
     """Messages of the types that were given; unchanged ones are the same objects."""

@@ -29,7 +29,7 @@ class SummaryRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """What asking has cost; additive."""
+    """What the answers of a model cost; can be added."""
 
     calls: int = 0
     input_tokens: int = 0

@@ -76,12 +76,7 @@ class Prompt:
 
 
 class PromptWriter:
-    """Puts requests into words.
-
-    *system_prompt* comes first, *preserve_terms* are kept on top of what always is,
-    *max_response_tokens* caps what a request asks for. *instructions* of the caller's own stand
-    alone; what a request asks for is said beside its text.
-    """
+    """Writes the prompt for a request."""
 
     def __init__(
         self,

@@ -148,12 +148,7 @@ class Memory:
 
 
 class Cached:
-    """Keeps the answers of *inner* in *cache*, any store; a kept answer costs nothing (`Usage()`).
-
-    The key is the whole request and *version*: change that when the model or its prompt changes.
-    Errors and empty answers are not kept; a cache that cannot be read or written is passed by.
-    Without a *cache* the latest answers are kept in memory.
-    """
+    """Keeps the answers of *inner* in *cache*, any store; a cached answer costs nothing."""
 
     def __init__(
         self, inner: Summarizer | TextFunction, cache: Cache | None = None, *, version: str = ""
@@ -196,11 +191,7 @@ def cache_key(request: SummaryRequest, *, version: str = "") -> str:
 
 
 class Limiter:
-    """A limit of calls at once that several summarizers share: give the same one to all of them.
-
-    It holds over any number of event loops, as `asyncio.Semaphore` does not; first come, first
-    served.
-    """
+    """A limit of concurrent calls that several summarizers can share."""
 
     def __init__(self, max_concurrent: int = 4) -> None:
         check_whole("max_concurrent", max_concurrent, least=1)
@@ -236,11 +227,7 @@ class Limiter:
 
 
 class Limited:
-    """Lets at most *max_concurrent* calls reach *inner* at once, each for *seconds* at most.
-
-    The others wait in line. One `Limiter` shared by several owners is a limit over all of them. A
-    synchronous function cannot be stopped: it is no longer waited for, but its thread runs on.
-    """
+    """Lets at most *max_concurrent* calls reach *inner* at once, for at most *seconds* each."""
 
     def __init__(
         self,

@@ -485,7 +485,7 @@ def _checks() -> str:
 
 
 def _commands() -> str:
-    """Describe every command; an option is described once, where it first occurs."""
+    """List every command; options that many have, and those of a server, are described."""
     commands: dict[str, click.Command] = {}
     for name in COMMANDS:
         command: click.Command = load_command(name)
@@ -496,46 +496,30 @@ def _commands() -> str:
     taken = Counter(row for command in commands.values() for row in _options(command))
     frequent = [row for row, times in taken.most_common() if times >= _COMMON]
     usual = {row.split("`")[1]: row for row in reversed(frequent)}  # of two wordings, the usual
-    known = {row: "" for row in frequent if row in usual.values()}
-    parts = [
-        "## Commands\n\nOptions of several commands; the help of a command lists its own:\n",
-        "\n".join((*known, "")),
-    ]
-    for name, command in commands.items():
-        parts += _command(name, command, known)
-    return "\n".join(parts)
+    return "\n".join(
+        (
+            "## Commands\n\nThe help of a command describes all of its options.\n",
+            *(_command(name, command) for name, command in commands.items()),
+            "\nOptions of several commands:\n",
+            *(row for row in frequent if row in usual.values()),
+            "\nOptions of `refold serve`:\n",
+            *(row for row in _options(commands["serve"]) if row not in frequent),
+            "",
+        )
+    )
 
 
-def _command(name: str, command: click.Command, known: dict[str, str]) -> Iterator[str]:
-    """Describe a command; *known* maps rows that stand above to the command that has them."""
+def _command(name: str, command: click.Command) -> str:
     usage = " ".join(_argument(p) for p in command.params if isinstance(p, click.Argument))
-    yield f"### `{f'refold {name} {usage}'.rstrip()}`\n\n{_paragraphs(command.help or '')}\n"
-    options = _options(command)
-    rows = [row for row in options if row not in known]
-    if rows:
-        yield "\n".join((*rows, ""))
-    for home in sorted({known[row] for row in options if known.get(row)}):
-        shared = [_name_of(row) for row in options if known.get(row) == home]
-        left_out = [_name_of(row) for row, place in known.items() if place == home]
-        left_out = [option for option in left_out if option not in shared]
-        if 3 < len(shared) > len(left_out):
-            but = f" but {_quoted(left_out)}" if left_out else ""
-            yield f"Also: all options of `refold {home}`{but}.\n"
-        else:
-            yield f"Also, as in `refold {home}`: {_quoted(shared)}.\n"
-    known.update((row, name) for row in rows)
-
-
-def _name_of(row: str) -> str:
-    return row.split("`")[1].split(maxsplit=1)[0].strip(",")
+    options = _quoted(
+        row.split("`")[1].split(maxsplit=1)[0].strip(",") for row in _options(command)
+    )
+    about = " ".join((command.help or "").split("\n\n")[0].split())
+    return f"- `{f'refold {name} {usage}'.rstrip()}`: {about}" + (f" {options}" if options else "")
 
 
 def _quoted(names: Iterable[str]) -> str:
     return ", ".join(f"`{name}`" for name in names)
-
-
-def _paragraphs(text: str) -> str:
-    return "\n\n".join(" ".join(part.split()) for part in text.split("\n\n"))
 
 
 def _options(command: click.Command) -> list[str]:

@@ -9,9 +9,9 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, Final
 
 from refold import Options, RefoldError, classify, compress, uncompress
-from refold.classic.corrections import find_nearest, score_importance, score_signals
 from refold.classic.detectors import TABLE
 from refold.classic.names import entity_cap, iter_names
+from refold.classic.others import find_nearest, score_importance, score_signals
 from refold.classic.rules import Run
 from refold.classic.sentences import read, split
 from refold.classic.texts import Reader, View

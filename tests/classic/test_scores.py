@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from refold.classic.corrections import correction_signal
-from refold.classic.corrections import score_importance as importance_of
-from refold.classic.corrections import score_signals as signals_of
+from refold.classic.others import correction_signal
+from refold.classic.others import score_importance as importance_of
+from refold.classic.others import score_signals as signals_of
 from refold.classic.sentences import is_filler
 from refold.classic.texts import View
 from tests.classic import best_sentence_score

@@ -205,7 +205,7 @@ class Ladder:
                 if len(now) <= chars or number in unit.spoken:
                     continue
                 text = message.parts[number].text
-                tag = self._folder.stand_ins.beginning(message, text, chars)
+                tag = self._folder.beginning(message, text, chars)
                 if tag is not None and self._tokens.count(tag) < self._tokens.count(now):
                     cuts[number] = tag
             cut_folds.append(_with_cuts(fold, cuts))
@@ -227,7 +227,7 @@ class Ladder:
         """Replace every reference by the beginning of its text, or by all of it if shorter."""
         message = fold.sources[0]
         cuts = {
-            number: self._folder.stand_ins.beginning(message, message.parts[number].text, STUB)
+            number: self._folder.beginning(message, message.parts[number].text, STUB)
             for number, outcome in enumerate(fold.outcomes[0])
             if outcome.action in _REFERRING
         }

@@ -8,8 +8,13 @@ from functools import cached_property, lru_cache
 from typing import Final, Literal, NamedTuple
 
 from refold.calling import is_async
-from refold.classic.copies import Copies, find_copies, find_near_copies
-from refold.classic.corrections import find_corrections, score_importance
+from refold.classic.others import (
+    Copies,
+    find_copies,
+    find_corrections,
+    find_near_copies,
+    score_importance,
+)
 from refold.classic.structured import has_fence, has_prose
 from refold.classic.texts import Reader, View
 from refold.errors import ConfigError

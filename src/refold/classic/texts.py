@@ -17,6 +17,7 @@ from refold.scan.runs import Span
 
 if TYPE_CHECKING:
     from refold.classic.detectors import DetectorTable
+    from refold.classic.names import Names
     from refold.classic.sentences import Sentences
 
 _WORD_BYTES: Final = bytes(
@@ -34,7 +35,7 @@ _ODD_CASES: Final = ((_DOTTED_I, "i"), ("\u0131", "i"), ("\u017f", "s"), ("\u212
 class View:
     """A text, its derived forms, and what was found in it; equal texts share one."""
 
-    __slots__ = ("_lower", "_plain", "_words", "first_hard", "hard", "sentences", "text")
+    __slots__ = ("_lower", "_plain", "_words", "first_hard", "hard", "names", "sentences", "text")
 
     def __init__(self, text: str) -> None:
         self.text: Final = text
@@ -43,6 +44,7 @@ class View:
         self.first_hard: str | None = None
         """A hard reason, "" if there is none, `None` if nobody looked."""
         self.sentences: Sentences | None = None
+        self.names: Names | None = None
         self._plain: bytes | None = None
         self._lower: str | None = None
         self._words: Words | None = None
@@ -99,7 +101,7 @@ class View:
 
     def forget(self) -> None:
         """Drop the derived forms, which take more memory than the text; findings stay."""
-        self._plain = self._lower = self.sentences = None
+        self._plain = self._lower = self.sentences = self.names = None
 
 
 StandInKey = tuple[tuple[str, ...], str, str]

@@ -93,10 +93,8 @@ def read_said(wire: Mapping[str, Any], message: Message | None = None, index: in
     for part in read.parts:
         if text := part.text.strip():
             said += ("text", text) if part.call_id is None else ("result", str(part.call_id), text)
-    for call in read.calls:  # spelled one way, whatever the order of keys and the blanks
-        by_name = call.arguments
-        given = call.spelled.strip() if by_name is None else digest_unordered(by_name)
-        said += ("call", str(call.id), str(call.name), given)
+    for call in read.calls:
+        said += ("call", str(call.id), str(call.name), call.said)
     texts = [*(part.text for part in read.parts), *(call.spelled for call in read.calls)]
     is_marked = any(map(has_tag, texts))
     handles = tuple(find_handles("\n".join(texts))) if is_marked else ()

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from refold.lazy import regex
 from refold.messages.failure import is_failure
-from refold.messages.wire import CLASS_KEY, Path, Wire, spell
+from refold.messages.wire import CLASS_KEY, Path, Wire, digest_unordered, spell
 from refold.messages.wire import digest as digest_of
 from refold.notation.recognize import has_tag
 
@@ -103,6 +103,13 @@ class Call:
         if self._parsed is None:
             self._parsed = read_json(self.given) if isinstance(self.given, str) else self.given
         return self._parsed if isinstance(self._parsed, Mapping) else None
+
+    @property
+    def said(self) -> str:
+        """The arguments spelled one way, whatever the order of keys and the blanks."""
+        # What is read for this is not kept: of most calls, nobody asks for the arguments.
+        given = read_json(self.given) if isinstance(self.given, str) else self.given
+        return digest_unordered(given) if isinstance(given, Mapping) else self.spelled.strip()
 
 
 def read_json(text: str) -> object:

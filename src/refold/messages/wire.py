@@ -302,8 +302,9 @@ def letters_of(fold: str, count: int) -> str:
 
 def name(kind: str, *parts: str) -> str:
     """Name texts together; every part with its length, so that none can pass for another."""
-    if all(map(str.isascii, parts)):  # most are, and one spelling is encoded faster than several
-        return _hash((kind + "".join([f"{len(part)}:{part}" for part in parts])).encode())
+    joined = kind + "".join([f"{len(part)}:{part}" for part in parts])
+    if joined.isascii():  # most are, and one spelling is encoded faster than several
+        return _hash(joined.encode())
     pieces = [part.encode("utf-8", "surrogatepass") for part in parts]
     return _hash(kind.encode() + b"".join([b"%d:%b" % (len(piece), piece) for piece in pieces]))
 

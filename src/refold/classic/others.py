@@ -1,34 +1,163 @@
-"""What other messages say about one: later ones that refer to it, or that correct it."""
+"""What other messages say about one: that they repeat it, refer to it, or correct it."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from itertools import chain
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Final
 
 from refold.classic import english
 from refold.classic.english import words_of
 from refold.classic.sentences import is_word, tokens_of
+from refold.classic.structured import has_fence, has_prose
 from refold.classic.texts import View
 from refold.lazy import regex
+from refold.messages.wire import text_digest
 from refold.scan.patterns import CAMEL, IDEOGRAPHS, PASCAL, SNAKE, VOWELLESS
+from refold.scan.structure import bag_of, is_json, jaccard, normal_lines
 
 if TYPE_CHECKING:
     from refold.classic.rules import Run, Text
+
+# Copies, exact and near: which one stays, and which refer to it.
+
+LEAST_COPIED: Final = 200  # a reference costs about as much as a shorter copy
+_MIN_LINES: Final = 2  # near copies are compared by lines: a single one may be alike by chance
+_MIN_LENGTH_RATIO: Final = 0.7
+"""Texts whose lengths differ more cannot share enough lines for the usual threshold of .85."""
+_MAX_FAMILIES: Final = 16
+"""How many earlier families a text is compared with: keeps the work linear on any input."""
+
+Copies = dict["Text", "tuple[Text, float | None]"]
+"""What open texts are copies of, and how similar near copies are, from 0 to 1."""
+
+
+def find_copies(run: Run) -> Copies:
+    """Map open texts to the exact copies that they may refer to."""
+    copies: Copies = {}
+    groups: dict[tuple[bool, str], list[Text]] = {}
+    for text in run.texts if run.options.dedup else ():
+        if len(text.text) >= LEAST_COPIED and run.may_refer(text.message):
+            # A user's words never refer to those of others.
+            groups.setdefault((text.message.role == "user", text.text), []).append(text)
+    for group in groups.values():
+        copies.update((text, (target, None)) for text, target in _references(group, run))
+    return copies
+
+
+def _references(group: Sequence[Text], run: Run) -> Iterator[tuple[Text, Text]]:
+    """Yield the open texts of a group that may refer to the copy that stays, and that one.
+
+    The first recent copy stays, else the latest. With `keep_duplicate="first"`, the first one, and
+    only if it stays for a reason of its own: a later copy must not change what was shown before.
+    """
+    if len(group) < 2:
+        return
+    target = group[0]
+    if run.options.keep_duplicate == "latest":
+        recent = (text for text in group if text.message.index >= run.recent_from)
+        target = next(recent, group[-1])
+    elif not _is_kept_by_content(target, run):
+        return
+    for text in group:
+        if text.message is not target.message and text.verdict is None:
+            yield text, target
+
+
+def _is_kept_by_content(text: Text, run: Run) -> bool:
+    if run.is_large(text.message):
+        return is_json(text.text)
+    if has_fence(text.text):
+        return not has_prose(text.text)
+    return bool(run.reader.detectors.first_hard(text.view)) or is_json(text.text)
+
+
+def find_near_copies(run: Run) -> Copies:
+    """Map open texts to those that they repeat but for a few lines.
+
+    Not all pairs are compared. Two texts that are alike enough share one of their rarest lines, if
+    one more of these is looked at than either may lack. Lines that all texts have are looked at
+    last, so a shared header costs nothing.
+    """
+    if not run.options.fuzzy_dedup:
+        return {}
+    lines = {
+        text: lines_of
+        for text in run.texts
+        if len(text.text) >= LEAST_COPIED
+        and run.may_refer(text.message)
+        and not ((copy := run.copies.get(text)) and copy.to)
+        and len(lines_of := normal_lines(text.text)) >= _MIN_LINES
+    }
+    # Rarity is known only where later texts may be looked at.
+    frequency: Counter[str] = Counter()
+    for lines_of in lines.values() if run.options.keep_duplicate == "latest" else ():
+        frequency.update(set(lines_of))
+    families: list[list[Text]] = []
+    heads: dict[str, list[list[Text]]] = defaultdict(list)
+    bags: dict[Text, Counter[str]] = {}
+    for text, lines_of in lines.items():
+        rare = _rarest(lines_of, frequency, run.options.fuzzy_threshold)
+        if not rare:
+            continue
+        bags[text] = bag_of(lines_of)
+        known = (family for line in rare for family in reversed(heads[line][-_MAX_FAMILIES:]))
+        tried = {family[0]: family for family in known}
+        for family in islice(tried.values(), _MAX_FAMILIES):
+            head = family[0]
+            sizes = sorted((len(text.text), len(head.text)))
+            if (
+                (text.message.role == "user") == (head.message.role == "user")
+                and sizes[0] >= _MIN_LENGTH_RATIO * sizes[1]
+                and jaccard(bags[text], bags[head]) >= run.options.fuzzy_threshold
+            ):
+                family.append(text)
+                break
+        else:
+            families.append([text])
+            for line in rare:
+                heads[line].append(families[-1])
+    copies: Copies = {}
+    for family in families:
+        for text, target in _references(family, run):
+            similarity = jaccard(bags[text], bags[target])
+            if similarity >= run.options.fuzzy_threshold:
+                copies[text] = (target, similarity)
+    return copies
+
+
+def _rarest(lines: Sequence[str], frequency: Counter[str], threshold: float) -> list[str]:
+    """Return the lines of which a near copy must share at least one.
+
+    Lines that no other text has would come first but match nothing, so they are only counted.
+    """
+    counts = Counter(lines)
+    left = int((1 - threshold) * len(lines)) + 1
+    left -= sum([count for line, count in counts.items() if frequency.get(line, 0) == 1])
+    rare: list[str] = []
+    # Equals in the order of their digests: in that of the alphabet, headers would come first.
+    shared = [line for line in counts if frequency.get(line, 0) != 1] if left > 0 else []
+    for line in sorted(shared, key=lambda line: (frequency.get(line, 0), text_digest(line))):
+        if left <= 0:
+            break
+        rare.append(line)
+        left -= counts[line]
+    return rare
+
+
+# Importance: words that decide, correct, constrain, and later references.
 
 DECISION_WEIGHT, CORRECTION_WEIGHT, CONSTRAINT_WEIGHT = 0.15, 0.25, 0.10
 MAX_SIGNALS: Final = 0.4  # words alone do not make a message important
 REFERENCE_WEIGHT, RECENCY_WEIGHT = 0.5, 0.1
 _MAX_LATER: Final = 256  # later mentions of one name that count: keeps the work linear
-_MIN_CHARS: Final = 50  # a reference to the correction of a shorter statement would cost as much
+_LEAST_STATED: Final = 50  # a reference to the correction of a shorter statement would cost as much
 _OTHER_ROLE_FACTOR: Final = 1.5
 """A correction in another role must have so much more in common with the statement. A guess."""
 _REACH: Final = 64  # how many statements back a correction looks: keeps the work linear
-
-# Words that decide, correct, constrain.
 
 _CORRECTION: Final = regex(
     r"\bno(?:[,.]?\s(?:use|it['’]s|that['’]s|the)\b|t \w+[,.]?\s(?:but|use|it['’]s)\b)"
@@ -53,8 +182,6 @@ def score_signals(view: View) -> float:
     score = DECISION_WEIGHT * decides + CORRECTION_WEIGHT * corrects
     return min(MAX_SIGNALS, score + CONSTRAINT_WEIGHT * constrains)
 
-
-# Importance.
 
 _REFERENCE: Final = regex(
     rf"(?<!\w)(?:(?:{PASCAL}|{CAMEL}|{SNAKE}|{VOWELLESS})(?!\w)"
@@ -180,7 +307,9 @@ def find_nearest(run: Run) -> dict[Text, tuple[Text, str]]:
     if not run.options.contradiction_detection:
         return nearest
     stated = [
-        text for text in run.texts if len(text.text) >= _MIN_CHARS and run.may_refer(text.message)
+        text
+        for text in run.texts
+        if len(text.text) >= _LEAST_STATED and run.may_refer(text.message)
     ]
     signals = [correction_signal(text.view) for text in stated]
     if not any(signals[1:]):

@@ -35,7 +35,7 @@ def go_on(finder: Finder[Session[Any]], messages: list[Any], owner: str = "") ->
         session = session.fork()
         session.truncate(length)
     session.extend(messages[len(session) :])
-    finder.keep(session, names, owner)
+    finder.keep(session, dict.fromkeys(names, session), owner)
     return session
 
 
@@ -66,7 +66,7 @@ def test_what_was_forgotten_is_not_found() -> None:
     finder = Finder[str](most=4)
     names = name_beginnings(history(3))
     value = "session"
-    finder.keep(value, names)
+    finder.keep(value, dict.fromkeys(names, value))
     assert finder.find(names) == (3, value)
     finder.forget(value)
     assert finder.find(names) == (0, None)
@@ -76,20 +76,22 @@ def test_what_was_forgotten_is_not_found() -> None:
 def test_the_least_recently_used_is_forgotten_first() -> None:
     finder = Finder[str](most=2)
     names = [name_beginnings(history(2, about)) for about in ("a", "b", "c")]
-    finder.keep("first", names[0])
-    finder.keep("second", names[1])
+    finder.keep("first", dict.fromkeys(names[0], "first"))
+    finder.keep("second", dict.fromkeys(names[1], "second"))
     assert finder.find(names[0]) == (2, "first")
-    finder.keep("third", names[2])
+    finder.keep("third", dict.fromkeys(names[2], "third"))
     assert [finder.find(one)[1] for one in names] == ["first", None, "third"]
 
 
-def test_what_is_kept_for_another_list_is_found_by_that_alone() -> None:
+def test_a_beginning_is_of_the_conversation_that_had_it_last() -> None:
     finder = Finder[str](most=2)
-    before, after = name_beginnings(history(3)), name_beginnings(history(3, "tar"))
-    finder.keep("one", before)
-    finder.keep("one", after)
-    assert finder.find(before) == (0, None)
-    assert finder.find(after) == (3, "one")
+    names = name_beginnings(history(3))
+    finder.keep("one", dict.fromkeys(names, "one"))
+    finder.keep("other", dict.fromkeys(names[:2], "other"))
+    assert finder.find(names) == (3, "one")
+    assert finder.find(names[:2]) == (2, "other")
+    finder.forget("other")
+    assert finder.find(names[:2]) == (0, None)
 
 
 def test_content_counts_and_neither_ids_nor_the_shape_of_objects() -> None:

@@ -148,11 +148,9 @@ class Cursor:
     @property
     def unread(self) -> int:
         """Tokens of what came after the model last spoke."""
-        spoken = (
-            n for n, m in enumerate(reversed(self.messages)) if m.is_turn and m.role == "assistant"
-        )
-        place = len(self.messages) - next(spoken, len(self.messages))
-        return self.whole - self.totals[place - 1] if place else 0
+        answers = (m.index for m in self.messages if m.is_turn and m.role == "assistant")
+        last = max(answers, default=None)
+        return 0 if last is None else self.whole - self.totals[last]
 
     def append(self, wire: Any, stands_for: Behind | None = None) -> None:
         """Add one message; its last step is the one that counts.

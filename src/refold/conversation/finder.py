@@ -14,11 +14,10 @@ seen before says which conversation goes on, or where another one branches off f
         session.truncate(length)
     session.extend(messages[len(session) :])
     view = session.view()
-    finder.keep(session, names, owner)             # once all went well
+    finder.keep(session, dict.fromkeys(names, session), owner)  # once all went well
 
-A finder keeps anything: a session, or what holds one. What must be equal beside the messages, such
-as a tenant, a model or a format, is the *owner*. A finder is safe to share between threads; what it
-keeps is as safe as it is.
+What must be equal beside the messages, such as a tenant, a model or a format, is the *owner*. A
+finder is safe to share between threads; what it keeps is as safe as it is.
 """
 
 from __future__ import annotations
@@ -26,7 +25,6 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any, Final, Generic, TypeVar
 
@@ -47,70 +45,57 @@ _SIZE: Final = 16
 """Bytes of a name."""
 
 
-@dataclass(slots=True)
-class _Kept(Generic[T]):
-    value: T
-    owner: Hashable
-    names: list[bytes]
-
-
 class Finder(Generic[T]):
     """The last conversations of this process by how they begin; safe to share between threads."""
 
     def __init__(self, most: int) -> None:
         """Keep at most so many; the least recently used is forgotten first."""
         self._most = most
-        self._kept: OrderedDict[int, _Kept[T]] = OrderedDict()
-        """By identity."""
-        self._by_name: dict[tuple[Hashable, bytes], _Kept[T]] = {}
-        """The one that was last kept with a beginning."""
+        self._by_name: dict[tuple[Hashable, bytes], tuple[object, T]] = {}
+        """What was last kept for a beginning, and the conversation that it is of."""
+        self._kept: OrderedDict[Any, dict[tuple[Hashable, bytes], None]] = OrderedDict()
+        """The beginnings of each conversation."""
         self._lock = threading.RLock()  # reentrant: an interrupt may come while it is released
 
     def __len__(self) -> int:
-        """Return how many are kept."""
+        """Return how many conversations are kept."""
         return len(self._kept)
 
     def find(self, names: Sequence[bytes], owner: Hashable = "") -> tuple[int, T | None]:
-        """Return how long the longest beginning is that was seen before, and what it belongs to.
+        """Return how long the longest beginning is that was seen before, and what is kept for it.
 
         *names* are those of all beginnings of a list, see `name_beginnings`.
         """
         with self._lock:
             for length in range(len(names), 0, -1):
-                kept = self._by_name.get((owner, names[length - 1]))
-                if kept is not None and self._kept.get(id(kept.value)) is kept:
-                    self._kept.move_to_end(id(kept.value))
-                    return length, kept.value
+                of, value = self._by_name.get((owner, names[length - 1]), (None, None))
+                if of in self._kept:
+                    self._kept.move_to_end(of)
+                    return length, value
         return 0, None
 
-    def keep(self, value: T, names: Sequence[bytes], owner: Hashable = "") -> None:
-        """Keep *value*, to be found by any of the beginnings with these *names*."""
+    def keep(self, of: Hashable, beginnings: Mapping[bytes, T], owner: Hashable = "") -> None:
+        """Keep something for each of some *beginnings* of one conversation, by their names."""
         with self._lock:
-            kept = self._kept.get(id(value))
-            known = kept.names if kept else []
-            if kept is None or kept.owner != owner or names[: len(known)][-1:] != known[-1:]:
-                self.forget(value)
-                kept = _Kept(value, owner, [])
-            fresh = names[len(kept.names) :]
-            self._by_name.update(((owner, name), kept) for name in fresh)
-            kept.names += fresh
-            self._kept[id(value)] = kept
-            self._kept.move_to_end(id(value))
+            keys = self._kept.setdefault(of, {})
+            for name, value in beginnings.items():
+                keys[owner, name] = None
+                self._by_name[owner, name] = of, value
+            self._kept.move_to_end(of)
             while len(self._kept) > self._most:
-                self.forget(next(iter(self._kept.values())).value)
+                self.forget(next(iter(self._kept)))
 
-    def forget(self, value: T) -> None:
-        """Do not find *value* any more."""
+    def forget(self, of: Hashable) -> None:
+        """Do not find a conversation any more."""
         with self._lock:
-            kept = self._kept.pop(id(value), None)
-            for name in kept.names if kept else ():
-                if kept and self._by_name.get((kept.owner, name)) is kept:
-                    del self._by_name[kept.owner, name]
+            for key in self._kept.pop(of, ()):
+                if self._by_name.get(key, (None,))[0] is of:
+                    del self._by_name[key]
 
-    def values(self) -> list[T]:
-        """Return what is kept, the most recently used first."""
+    def values(self) -> list[Any]:
+        """Return the conversations that are kept, the most recently used first."""
         with self._lock:
-            return [one.value for one in reversed(self._kept.values())]
+            return [*reversed(self._kept)]
 
 
 def name_beginnings(messages: Sequence[Any], before: Sequence[bytes] = ()) -> list[bytes]:

@@ -9,8 +9,8 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from typing import Any, Final, Self
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple, Self
 
 from refold.conversation.cursor import View
 from refold.conversation.economics import Budget
@@ -30,8 +30,8 @@ from refold.tools.shapes import apply_short_form, drop_short_form
 
 REUSED: Final = "reuse"
 """The step that says that an earlier fold was used again."""
-_MOST: Final = 24
-"""How many kinds of lists are remembered: conversations as they were said and as they were sent."""
+_MOST: Final = 16
+"""How many conversations are remembered."""
 
 
 Ids = tuple[str, ...]
@@ -47,8 +47,6 @@ class Conversation(Session[Any]):
         """The same conversation, folded early; it may have fewer messages."""
         self.folded_at: tuple[int, ...] = ()
         """At which turns it was folded."""
-        self.as_sent: Line | None = None
-        """The list that was sent since the last fold."""
         self.views = Beginnings()
         self._about: tuple[int, Ids, Ids, tuple[str, ...]] = (0, (), (), ())
 
@@ -56,7 +54,7 @@ class Conversation(Session[Any]):
         """Return an independent copy, which was not given any list yet."""
         other = super().fork()
         other.lock, other.views = threading.Lock(), Beginnings()
-        other.early = other.as_sent = None
+        other.early = None
         return other
 
     @property
@@ -103,20 +101,20 @@ class Conversation(Session[Any]):
         self.cursor, self.early = early.cursor, None
         self.account.note_folded()
 
-    def take_in(self, messages: Sequence[Any], length: int, line: Line) -> int:
-        """Add what a list has after its first *length* messages; return the tokens of the list."""
+    def take_in(self, messages: Sequence[Any], place: Place) -> int:
+        """Add what a list has after a *place*; return the tokens of the list."""
         self._recount()
-        self.extend(messages[length:])
-        if not line.sent:
+        self.extend(messages[place.length :])
+        if not place.sent:
             return self.cursor.whole
         return count_messages(messages, self.cursor.cache.tokens, self.options.format)
 
-    def write(self, view: View, messages: Sequence[Any], line: Line) -> list[Any]:
+    def write(self, messages: Sequence[Any], place: Place) -> list[Any]:
         """Return what to send for a list: of what is as it came there, a copy."""
         written: list[Any] = []
-        for item in view.current():
-            place = item.first - line.start + line.sent
-            came = messages[place] if len(item.span) == 1 and place >= line.sent else None
+        for item in self.sent.current():
+            at = item.first - place.known + place.length
+            came = messages[at] if len(item.span) == 1 and at >= place.sent else None
             if type(came) is not dict or drop_short_form(came) is not came:
                 written += self._objects.write([clone(item.wire)])
                 continue
@@ -139,19 +137,16 @@ class Conversation(Session[Any]):
         return self._about[1:]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Line:
-    """One kind of list of a conversation."""
+class Place(NamedTuple):
+    """Where a beginning of a list is in its conversation."""
 
     conversation: Conversation
+    length: int = 0
+    """How many messages the beginning has."""
+    known: int = 0
+    """How many messages of the conversation those are."""
     sent: int = 0
-    """So many messages at its beginning are what was sent."""
-    start: int = 0
-    """They stand for so many of the conversation; the others are one for one."""
-
-    def index_of(self, place: int) -> int:
-        """Return which message of the conversation is at a *place* of the list."""
-        return self.start + place - self.sent
+    """So many messages at its start are what was sent; the others are one for one."""
 
 
 @dataclass(slots=True, eq=False)
@@ -159,7 +154,8 @@ class Turn:
     """One call: a list, and the conversation that it is, which this call alone may use."""
 
     messages: Sequence[Any]
-    line: Line
+    place: Place
+    """What was known of the list."""
     tokens: int
     """Tokens of the list."""
     folds: int
@@ -170,13 +166,13 @@ class Turn:
     @property
     def conversation(self) -> Conversation:
         """The conversation."""
-        return self.line.conversation
+        return self.place.conversation
 
     def result(self, available: int) -> FitResult[Any]:
         """Return what is sent, and what was done for it."""
         held, now = self.conversation, self.conversation.sent
         originals, items, report = held.cursor.messages, now.current(), now.budget
-        messages = held.write(now, self.messages, self.line)
+        messages = held.write(self.messages, self.place)
         dropped, summarized, warnings = held.about()
         singles = [item for item in items if len(item.span) == 1]
         changed = [i.first for i in singles if not i.is_verbatim or i.behind is not None]
@@ -213,7 +209,7 @@ class Turns:
     def __init__(self, engine: Engine, strategy: Strategy) -> None:
         self._engine, self._strategy = engine, strategy
         self._beginnings = Beginnings()
-        self._finder = Finder[Line](_MOST)
+        self._finder = Finder[Place](_MOST)
 
     @contextmanager
     def turn(self, messages: Sequence[Any]) -> Iterator[Turn]:
@@ -222,55 +218,54 @@ class Turns:
         A turn that fails leaves the conversation as it was.
         """
         names = self._beginnings.of(messages)
-        length, line = self._find(names)
-        held, known = line.conversation, line.index_of(length)
+        place = self._find(names)
+        held = place.conversation
         try:
-            tokens = held.take_in(messages, length, line)
-            turn = Turn(messages, line, tokens, held.cursor.now.folds)
+            turn = Turn(messages, place, held.take_in(messages, place), held.cursor.now.folds)
             yield turn
         except BaseException:
-            held.truncate(known)
+            held.truncate(place.known)
             raise
         else:
             self._keep(turn, names)
         finally:
             held.lock.release()
 
-    def _find(self, names: list[bytes]) -> tuple[int, Line]:
-        """Return what a list goes on, locked, and after how many of its messages."""
-        length, line = self._finder.find(names)
-        index = 0 if line is None else line.index_of(length)
+    def _find(self, names: list[bytes]) -> Place:
+        """Return what a list goes on, locked."""
+        _, place = self._finder.find(names)
         # One that leaves a conversation early is best read anew; so is one that is in use.
         if (
-            line is None
-            or length < line.sent
-            or 2 * index < len(line.conversation)
-            or not line.conversation.lock.acquire(blocking=False)
+            place is None
+            or 2 * place.known < len(place.conversation)
+            or not place.conversation.lock.acquire(blocking=False)
         ):
-            length, line = 0, Line(Conversation(self._engine, self._strategy))
-            line.conversation.lock.acquire()
-        elif index < len(line.conversation):
-            held = line.conversation
+            place = Place(Conversation(self._engine, self._strategy))
+            place.conversation.lock.acquire()
+            return place
+        held = place.conversation
+        if place.known < len(held):
             try:
                 branch = held.fork()
-                branch.truncate(index)
+                branch.truncate(place.known)
             finally:
                 held.lock.release()
-            line = replace(line, conversation=branch)
             branch.lock.acquire()
-        return length, line
+            place = place._replace(conversation=branch)
+        return place
 
     def _keep(self, turn: Turn, names: list[bytes]) -> None:
         """Let the list of a turn go on, and so may what was sent."""
-        line, held = turn.line, turn.conversation
-        view_names = held.views.of(held.wires) if turn.is_sent else names
-        if view_names == names:
-            self._finder.keep(line, names)
-            return
-        self._finder.keep(replace(line) if line is held.as_sent else line, names)
-        if held.as_sent is None or held.sent.folds != turn.folds:
-            held.as_sent = Line(held, held.sent.count, len(held))
-        self._finder.keep(held.as_sent, view_names)
+        held, place = turn.conversation, turn.place
+        offset = place.known - place.length
+        known = {
+            names[end - 1]: Place(held, end, end + offset, place.sent)
+            for end in range(max(1, place.length), len(names) + 1)
+        }
+        view = held.views.of(held.wires)[-1:] if turn.is_sent else []
+        for name in view:
+            known.setdefault(name, Place(held, held.sent.count, len(held), held.sent.count))
+        self._finder.keep(held, known)
 
 
 def count_messages(messages: Sequence[Any], tokens: CountedTexts, format_name: str) -> int:

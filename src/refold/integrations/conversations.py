@@ -182,7 +182,7 @@ class Conversations:
         refused = _refused(session.report)
         shown, places = session.send(given, names, budget, most)
         if session.names:  # otherwise it has sent nothing that it knows
-            self._finder.keep(session, names, owner)
+            self._finder.keep(session, dict.fromkeys(names, session), owner)
         folded = Folded(
             messages=shown,
             places=places,

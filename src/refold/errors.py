@@ -9,7 +9,7 @@ RefoldError
 │   ├── NestingError  a value nested too deeply for a store in a file
 │   └── RecordError  a record of a batch that cannot be unfolded
 ├── BudgetError      a token budget that cannot be kept (only with `strict=True`)
-├── AnswerError      an answer of a model that is no summary
+├── AnswerError      an answer of a model that is not a summary
 │   └── ToolCallError  it called a tool instead
 ├── BatchError       a batch that cannot continue
 ├── JobError         a request that the proxy could not fold

@@ -85,7 +85,7 @@ class Effects(NamedTuple):
 
 
 def effects_of(call: Call) -> Effects:
-    """Return which files a call shows or writes, as far as its name or a table tells."""
+    """Return which files a call shows or writes, as far as its name or a table shows."""
     script = script_of(call)
     if _BEGIN in script:
         return Effects(writes=_clean(_PATCHED.findall(script)))

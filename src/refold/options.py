@@ -226,7 +226,7 @@ USED_BY: Final[Mapping[str, tuple[Profile, ...]]] = {
 }
 """The profiles that use an option; options not listed here are used by all of them.
 
-Some are no fields of `Options` but arguments of `Compressor`: models and tables.
+Some are not fields of `Options` but arguments of `Compressor`: models and tables.
 """
 
 

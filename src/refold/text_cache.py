@@ -28,7 +28,7 @@ class Tables:
     ) -> None:
         """Check what a caller chose; what is `None` is refold's own.
 
-        Raises `ConfigError` for what is no table of its kind.
+        Raises `ConfigError` for what is not a table of its kind.
         """
         self.detectors: Final[DetectorTable] = check_detectors(detectors)
         self.codecs: Final = check_codecs(codecs)

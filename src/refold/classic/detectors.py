@@ -268,7 +268,7 @@ def _base64_content(view: View) -> Iterator[Span]:
             yield start, end
 
 
-# A run can only be entered at its start, so each is read once; half a hash is no hash.
+# A run can only be entered at its start, so each is read once; half a hash is not a hash.
 _HEX: Final = regex(rf"(?<![0-9a-fA-F])[0-9a-fA-F]{{{_LEAST_DATA},}}+")
 
 
@@ -410,7 +410,7 @@ class DetectorTable:
         """Yield what the soft detectors find; long findings are left out, never cut.
 
         Half a link or half a hash would be a value that the text does not hold, and the path in an
-        address is no finding of its own to a reader.
+        address is not a finding of its own to a reader.
         """
         taken: list[Span] = []
         for detector in self._soft:
@@ -434,7 +434,7 @@ TABLE: Final = DetectorTable(DETECTORS)
 def table_of(detectors: Sequence[Detector] | None) -> DetectorTable:
     """Return a table of the caller's detectors; by default that of refold's own.
 
-    Raises `ConfigError` for what is no detector, and for two of them with the same reason.
+    Raises `ConfigError` for what is not a detector, and for two of them with the same reason.
     """
     if detectors is None:
         return TABLE

@@ -86,7 +86,7 @@ _WEAK_WORDS: Final = words_of(" ".join(_WEAK).lower())
 _SQL_WORDS: Final = _STRONG_WORDS | _WEAK_WORDS | words_of(" ".join(_OTHER).lower())
 _MIN_KEYWORDS: Final = 3  # the contract's
 _S, _S0, _NAME = r"\s{1,8}+", r"\s{0,8}+", r"[\w.\"`\[\]]{1,128}+"
-# Longer alternatives first, so that the JOIN of a LEFT JOIN is no keyword of its own.
+# Longer alternatives first, so that the JOIN of a LEFT JOIN is not a keyword of its own.
 _LONGEST_FIRST: Final = sorted(sorted(_STRONG | _WEAK | _OTHER), key=len, reverse=True)
 _KEYWORD: Final = regex(rf"(?:{'|'.join(_LONGEST_FIRST)})(?!\w)".replace(" ", _S))
 # These read lower-cased text. What comes before a first word is left to a look behind, so that `re`

@@ -103,7 +103,7 @@ class Names:
         return hide_secrets(self._text)
 
     def without_secrets(self, names: Sequence[str]) -> Sequence[str]:
-        """Return those of its *names* that are no secret, no part of one, and hold none."""
+        """Return those of its *names* that are not secret, nor part of one, and hold none."""
         listed = "\n".join(names)
         is_mixed = _MIXED.search(listed) is not None
         if not (is_mixed or _SECRET_LOOK.search(listed)) or not any(

@@ -275,7 +275,7 @@ _WORD: Final = regex(
 
 
 def _topic(view: View) -> frozenset[bytes]:
-    """Return the words by which the topic of a text is told."""
+    """Return the words that make up the topic of a text."""
     if view.text.isascii():
         return frozenset(view.plain.translate(_TOPIC_LETTERS).split()) - _SHORT_WORDS
     matches = _WORD.findall(view.text)

@@ -64,7 +64,7 @@ _MONTH: Final = regex(
     r"[ \xa0](?:Jan|Jän|Feb|März|Apr|Mai|Jun|Jul|Aug|Sep|Okt|Nov|Dez)[a-zä]*+(?!\w)"
 )
 _LABEL: Final = regex(r"\s*(?:\(?[0-9]{1,3}|[A-Za-z])[.)]$")
-_TAIL: Final = 16  # characters before a full stop that tell what it belongs to
+_TAIL: Final = 16  # characters before a full stop that show what it belongs to
 _LONGEST_LABEL: Final = 6  # of an item of a list, such as `(12)`; what is longer is a word
 
 
@@ -81,7 +81,7 @@ def split(text: str) -> Iterator[tuple[int, str]]:
         if not paragraph or paragraph.isspace():
             continue
         number += 1
-        begun: list[str] = []  # pieces of a sentence after whose full stops it may go on
+        begun: list[str] = []  # pieces of a sentence after whose full stops it may continue
         tail = ""
         for piece in pattern.findall(paragraph):
             if begun and not (_may_go_on(tail) and piece[0].isspace() and _goes_on(tail, piece)):

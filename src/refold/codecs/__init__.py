@@ -133,7 +133,7 @@ def reencode(text: str, count: Callable[[str], int]) -> Reencoded | None:
 def check_codecs(codecs: Sequence[Codec] | None) -> tuple[Codec, ...]:
     """Return the codecs that a caller chose, or refold's own.
 
-    Raises `ConfigError` for what is no codec, and for two of them with the same name.
+    Raises `ConfigError` for what is not a codec, and for two of them with the same name.
     """
     if codecs is None:
         return CODECS

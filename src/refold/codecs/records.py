@@ -151,7 +151,7 @@ def _values(text: str) -> Iterator[tuple[Any, int, int]]:
         else:
             yield value, start, stop
         end = stop
-        if rest:  # records go on after a gap in the middle
+        if rest:  # records continue after a gap in the middle
             value, start, stop = _read_rest(text, rest, value)
             if value:
                 yield value, start, stop
@@ -218,7 +218,7 @@ def _rows_of(value: dict[str, Any]) -> list[Any]:
 
 
 def _read_rest(text: str, start: int, before: Any) -> tuple[list[Any], int, int]:
-    """Return the records after *start* that go on as those *before* a gap, and their place."""
+    """Return the records after *start* that continue as those *before* a gap, and their place."""
     rows: list[Any] = []
     last = before[-1] if isinstance(before, list) and before else None
     match = (

@@ -6,7 +6,7 @@
 
 A file that is read again shows what is new in it, another window into it, or a file that was just
 written. The line above such a mark stays; where it was shown first, the lines are found. Where
-lines are numbered, the numbers are no part of the comparison; they count on:
+lines are numbered, the numbers are not part of the comparison; they count on:
 
     [lines 41–71 follow as before]
 """

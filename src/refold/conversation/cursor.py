@@ -187,7 +187,7 @@ class Cursor:
         return other
 
     def cut(self, length: int) -> bool:
-        """Keep only the first *length* messages; tell whether the view begins anew with them."""
+        """Keep only the first *length* messages; return whether the view begins anew with them."""
         now = self.now
         is_anew = length < now.seen
         if is_anew:

@@ -1,7 +1,7 @@
 """Which conversation a list of messages is, found by how the list begins.
 
 A client sends its whole history before every call of a model. The longest beginning of it that was
-seen before says which conversation goes on, or where another one branches off from it:
+seen before says which conversation continues, or where another one branches off from it:
 
     finder = Finder[Session](most=64)
 

@@ -509,7 +509,7 @@ class Session(Generic[M]):
         return write_state(scoped(store, self.conversation), self, facts)
 
     def trace(self, first: int = 0) -> dict[str, Any]:
-        """Return, as plain data, what `retrace` needs beside the messages to go on like this one.
+        """Return what `retrace` needs beside the messages to continue like this one, as plain data.
 
         The view is in it from its message *first* on. Call it after `view`.
         """

@@ -350,7 +350,7 @@ def _check_effect(strategy: StrategyName, **chosen: bool) -> None:
 
 
 def _check_list(name: str, items: object) -> None:
-    """Refuse what is no list."""
+    """Refuse what is not a list."""
     if isinstance(items, str) or not isinstance(items, Sequence):
         raise ConfigError(f"{name} must be a list, got {items!r}")
 

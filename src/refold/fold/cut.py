@@ -135,7 +135,7 @@ def _spans(text: Text, grades: dict[int, Grade]) -> Iterator[tuple[int, int]]:
             continue
         grade = grades.get(last, Grade.PLAIN)
         if before is Grade.NOISE and body[last - 1] == " ":
-            grade = grade or before  # the same line goes on
+            grade = grade or before  # the same line continues
         is_new = grade in _STARTS or (grade is Grade.NOISE) is not (before is Grade.NOISE)
         if last > start and (end - start > most or is_head or is_new):
             yield from _parts(body, start, last, _LONGEST)

@@ -133,7 +133,7 @@ class Folder:
     def _fill(self, layout: Layout, room: Room, most: int) -> tuple[Plan | None, bool]:
         """Choose, write and count until the view fits and its room is used; `None` if it cannot.
 
-        Also tells whether it shows what answers the question best. What stays anyway may take
+        Also returns whether it shows what answers the question best. What stays anyway may take
         *most* tokens; nothing is added to it beyond the target.
         """
         choice = self._choice(layout, room)

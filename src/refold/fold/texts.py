@@ -33,7 +33,7 @@ _LABEL: Final = 32
 
 
 def read(messages: Sequence[Message], count: TokenCounter) -> list[Text]:
-    """Return the texts of *messages* in reading order; system prompts are no part of it."""
+    """Return the texts of *messages* in reading order; system prompts are not part of it."""
     texts: list[Text] = []
     calls: dict[str, int] = {}
     files = _Files()

@@ -25,7 +25,7 @@ from refold.notation.marks import reformatted, same_result
 from refold.notation.recognize import is_marked
 
 _NOT_PROSE: Final = "not_last_words"
-"""The reason of texts in a fold of prose that are no prose, and are respelled instead."""
+"""The reason of texts in a fold of prose that are not prose, and are respelled instead."""
 _NOT_QUOTED: Final = frozenset(("search_hits",))
 """They take values apart that a call may quote next: `src/a.py:12` is then a heading and a row."""
 _MIN_COPY: Final = 200

@@ -44,7 +44,7 @@ def _block(piece: Any) -> mirror.Block:
         case FunctionExecutionResult():
             return mirror.result(piece.call_id, piece.content)
         case ("thought", str(said)):
-            return mirror.other(said)  # also what was said beside calls, which is no thinking
+            return mirror.other(said)  # also what was said beside calls, which is not thinking
     return mirror.other(type(piece).__name__)
 
 

@@ -1,7 +1,7 @@
 """The conversations of one integration: each is a session, found by how its history begins.
 
 A framework hands over the whole history before every call of the model. The longest beginning seen
-before says which session goes on, or where another one branches off from it, whether or not the
+before says which session continues, or where another one branches off from it, whether or not the
 framework has names for its conversations.
 """
 
@@ -39,7 +39,7 @@ _log: Final = logging.getLogger("refold.integrations")
 _current: Final[ContextVar[str]] = ContextVar("refold_conversation", default="")
 """The conversation last folded in this task or thread. One variable for all: none is ever freed."""
 _Owner = tuple[str, str, str]
-"""What tells sessions apart whose messages begin in the same way: the framework's name for the
+"""What distinguishes sessions whose messages begin alike: the framework's name for the
 conversation, the model, and the format."""
 
 

@@ -290,7 +290,7 @@ def lost_values(source: Source, answer: str) -> Iterator[tuple[str, str]]:
 _WRITTEN_TOGETHER: Final = regex(f"[{IDEOGRAPHS}]+")
 _SMALL: Final = frozenset(word[:_STEM] for words in phrases.SMALL_WORDS.values() for word in words)
 _MOST_PLACES: Final = 32
-"""A word of more sentences than this tells none of them from the others."""
+"""A word of more sentences than this distinguishes none of them."""
 _ABOUT: Final = 0.5
 """The share of its words, small ones aside, that a sentence keeps of another. A guess."""
 

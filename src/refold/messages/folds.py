@@ -27,7 +27,7 @@ class Outcome:
     input_chars: Final[int]
     output_chars: Final[int]
     shown: Final[str | None] = None
-    """What a digest of several messages shows of this one, if that can be told apart."""
+    """What a digest of several messages shows of this one, if that can be separated."""
     pieces: Final[Lazy[tuple[Piece, ...]]] = NO_PIECES
     """What happened to each piece, if the text was cut and a trace is wanted."""
 

@@ -145,7 +145,7 @@ class Message:
     images: int = 0
     """How many pictures it carries; they cost tokens by rule."""
     media: list[Media] = field(default_factory=list)
-    """Those of them, and what else is no text, that a line may take the place of."""
+    """Those of them, and what else is not text, that a line may take the place of."""
     calls: list[Call] = field(default_factory=list)
     """The tool calls that this message makes; of some, long arguments may be cut."""
     stands_for: Behind | None = None

@@ -85,7 +85,7 @@ def render_short_forms(
     """Write a view in which some messages are *sent* in a short form that the caller made.
 
     Each of them becomes a stand-in for its original. The view continues *trail*; *given* is what is
-    known of the *originals*. A message that is no mapping, or would not be recognizable as a
+    known of the *originals*. A message that is not a mapping, or would not be recognizable as a
     stand-in, is sent as it is.
     """
     known = dict(given.stands) if given else {}

@@ -53,7 +53,7 @@ def clone(value: Any) -> Any:
     todo: list[Any] = [root]
     while todo:
         fresh = todo.pop()
-        # Only values are exchanged, so the walk over them may go on meanwhile.
+        # Only values are exchanged, so the walk over them may continue meanwhile.
         for place, item in fresh.items() if type(fresh) is dict else enumerate(fresh):
             kind = type(item)
             if kind is str or kind in _ATOMS:
@@ -243,7 +243,7 @@ def _spell_exactly(root: object) -> Iterator[str]:
 
 
 def _pieces(item: Any) -> Iterator[Any]:
-    """Yield what a value that is no atom is made of: texts to write out, and values to spell."""
+    """Yield the parts of a value that is not an atom: texts to write out, and values to spell."""
     kind = type(item)
     if isinstance(item, Mapping):  # whatever mapping it is, a copy of it is a dict
         yield _Text("{")

@@ -3,7 +3,7 @@
 | module | what it has |
 |---|---|
 | `marks` | plain words in brackets with a handle, above what is shown; gaps; a legend |
-| `notes` | the same behind the result of a single tool, or inside its JSON |
+| `notes` | the same after the result of a single tool, or inside its JSON |
 | `spelling` | what the rules write: in plain words, or as the tags of the contract |
 | `recognize` | what is one of ours, and what it shows |
 

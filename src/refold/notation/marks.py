@@ -97,7 +97,7 @@ def ends_in(text: str, handle: str) -> bool:
 
 
 _HANDLE_ROOM: Final = 40
-"""Where the mark ends behind the longest handle."""
+"""Where the mark ends after the longest handle."""
 
 
 def shown_handle(text: str, short: str) -> str:
@@ -142,7 +142,7 @@ def digest(body: str, messages: int, handle: str = "") -> str:
 def argument(text: str, handle: str = "") -> str:
     """Spell how a long argument of a call begins; the mark stands after it, and says what was.
 
-    A model goes on as it began: of a mark in front, it would make the beginning of its next call.
+    A model continues as it began: of a mark in front, it would make the beginning of its next call.
     """
     return f"{text} {GAP} {mark(SENT_WHOLE, handle)}"
 

@@ -46,7 +46,7 @@ TAG: Final = regex(
 )
 """What every stand-in contains: a cheap test before any look-up.
 
-People write brackets, ellipses and `[see #incident]` themselves; a handle alone is no mark.
+People write brackets, ellipses and `[see #incident]` themselves; a handle alone is not a mark.
 """
 _ARGUMENT: Final = regex(rf" {GAP} \[{SENT_WHOLE}(?: #{_HANDLE})?+\]\Z")
 _WITHOUT: Final = ("[summary", "[cce:", "[truncated", "[shortened from ", "[summarized from ")
@@ -81,7 +81,7 @@ def is_marked(text: str) -> bool:
 
 
 def find_handles(text: str) -> list[str]:
-    """Return the handles that marks in *text* show, and notes behind a text."""
+    """Return the handles that marks in *text* show, and notes after a text."""
     return list(dict.fromkeys(_HANDLES.findall(text))) if "#" in text else []
 
 
@@ -121,7 +121,7 @@ def read_argument(text: str) -> str:
 
 
 def mark_of(text: str) -> str:
-    """Return the mark that *text* begins with; nothing if it is no stand-in in plain words."""
+    """Return the mark that *text* begins with; nothing if it is not a stand-in in plain words."""
     head = _MARK.match(text)
     return head[0] if head else ""
 

@@ -220,7 +220,7 @@ def read_summary_tag(tag: str) -> Said | None:
 
 
 def _cut_end(text: str, mark: str) -> tuple[str, str]:
-    """Cut *text* at the last *mark*; nothing stands behind it if there is none."""
+    """Cut *text* at the last *mark*; nothing follows it if there is none."""
     before, sign, after = text.rpartition(mark)
     return (before, after) if sign else (text, "")
 

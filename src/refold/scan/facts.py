@@ -137,7 +137,7 @@ LIST_LABEL: Final = regex(r"^[ \t]*+(?:[-*>][ \t])?\(?([0-9]{1,3}+)[.)](?=[ \t])
 def find_values(text: str) -> Iterator[tuple[str, str]]:
     """Yield the kind (number, date, time, id, iban, url, mail, path) and the text of each value.
 
-    The numbers of a list that counts its lines are no values.
+    The numbers of a list that counts its lines are not values.
     """
     labels = [label.span(1) for label in LIST_LABEL.finditer(text)]
     lines = {span for span in labels if int(text[slice(*span)]) <= len(labels)}
@@ -150,7 +150,7 @@ def find_values(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _find_others(text: str, start: int, end: int, lines: set[Span]) -> Iterator[tuple[str, str]]:
-    """Yield all values between two places but those that more than a pattern tells."""
+    """Yield all values between two places but those that need more than a pattern."""
     for match in _VALUE.finditer(text, start, end):
         kind = match.lastgroup
         if kind is None or match.span() in lines:

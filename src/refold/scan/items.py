@@ -21,7 +21,7 @@ _BLANKED: Final = bytes(ord(" ") if chr(byte) in _BETWEEN else byte for byte in 
 _UTF_8: Final = ("utf-8", "surrogatepass")
 _CJK: Final = regex(f"[{KANA}{HAN}{HANGUL}]+")
 _KANA: Final = regex(r"[\u3041-\u309f]")
-# In Japanese the script tells where a word ends; hiragana is mostly grammar.
+# In Japanese the script shows where a word ends; hiragana is mostly grammar.
 _JAPANESE: Final = regex(rf"[\u30a0-\u30ff]{{2,}}|[{HAN}々]{{2,}}")
 _CAMEL: Final = regex(r"[a-z][A-Z]|[A-Z][a-z0-9]+[A-Z]")
 _DIGIT: Final = regex(r"\d")

@@ -42,7 +42,7 @@ IDEOGRAPHS: Final = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 """Chinese characters and Japanese kana: written without spaces between words."""
 
 ADDRESS: Final = r"[^\s<>\"'`“”«»|\\\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef]++"
-"""What comes behind the scheme of a URL; `trim_url` takes the punctuation away that follows it.
+"""What comes after the scheme of a URL; `trim_url` takes the punctuation away that follows it.
 
 Chinese, Japanese and Korean are written without a blank after an address, so they end it.
 """
@@ -59,7 +59,7 @@ UUID_HEAD: Final = r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}"
 UUID: Final = rf"{UUID_HEAD}[0-9a-fA-F]{{12}}"
 
 NUMBERED_LINE: Final = r"([1-9]\d{0,6})(→|\t|:|\|)"
-"""The number that a tool puts before a line, and what it writes behind it."""
+"""The number that a tool puts before a line, and what it writes after it."""
 TRACEBACK: Final = "Traceback (most recent call last)"
 """How the trace of a Python program starts."""
 
@@ -162,7 +162,7 @@ NUMBER: Final = r"[0-9]++(?:[.,][0-9]++)*+"
 def proper_name() -> re.Pattern[str]:
     """Return the pattern of capitalized words in a row, and of the letter after one not over.
 
-    With such a letter they are no name, nor is any part of the row: trying each would be quadratic.
+    With such a letter the row holds no name at all: trying each would be quadratic.
     """
     upper, lower = _ranges(str.isupper), _ranges(str.islower)
     return re.compile(rf"([{upper}](?<!\w.)[{lower}]++(?: [{upper}][{lower}]++)*+)(\w?+)")

@@ -16,7 +16,7 @@ from refold.scan.secret_table import GRADES, KEYS, NAMES, PLACES, PREFIXED, WORD
 Link = IntEnum("Link", "LOOSE LINE TIGHT QUOTED")
 """How a value is assigned: with blanks, as all of a line, without blanks, quoted."""
 Look = IntEnum("Look", "NOTHING WORD NUMBERED MIXED ALONE")
-"""How little a value looks like language or code: NOTHING is no secret (a placeholder, a path, a
+"""How little a value looks like language or code: NOTHING is not a secret (a placeholder, a path, a
 call), NUMBERED has letters and digits, MIXED is a password where a text is about accounts, and what
 looks like ALONE is one wherever it stands."""
 
@@ -105,7 +105,7 @@ _WRAPPED: Final = regex(
 
 
 def _wrapped(text: str) -> Iterator[Span]:
-    """Yield the keys that go on in the next line, or in the other half of a string."""
+    """Yield the keys that continue in the next line, or in the other half of a string."""
     for found in _WRAPPED.finditer(text):
         joined = re.sub(_GAP, "", found[0])
         if (KEYS.fullmatch(joined) or PREFIXED.fullmatch(joined)) and churn(joined) >= 0.3:
@@ -123,7 +123,7 @@ def _is_random(body: str) -> bool:
 
 
 _OTHER_THING: Final = regex(rf"(?:{'|'.join(WORDS['property'])})$")
-"""Properties of a secret that are no secrets themselves."""
+"""Properties of a secret that are not secrets themselves."""
 _SUFFIX: Final = regex(r"(?:[_.-]?[0-9]{1,3}|(?:[_-][a-z0-9]{1,12}){1,3})(?![a-z0-9_])")
 
 
@@ -289,7 +289,7 @@ def _near(text: str, names: Sequence[Name]) -> Iterator[Span]:
         is_secret |= any(name.grade >= least or is_spaced for name in direct)
         if look is Look.NUMBERED and has_upper(value) and has_lower(value):
             is_secret |= any(name.grade is Grade.PASSWORD for name in before)
-        if end - start >= 16 and before:  # most ids are no secrets
+        if end - start >= 16 and before:  # most ids are not secrets
             is_secret |= _IS_KEY.fullmatch(text, before[-1].start, start) is not None
         if is_secret and not _DIGEST.search(text, max(0, start - 40), start):
             yield start, end

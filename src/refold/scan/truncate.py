@@ -10,7 +10,7 @@ _MODIFIER_FIRST, _MODIFIER_LAST = "\U0001f3fb", "\U0001f3ff"
 _HIGH_FIRST, _LOW_FIRST, _LOW_LAST = chr(0xD800), chr(0xDC00), chr(0xDFFF)
 """The two halves of what UTF-16 spells as a pair."""
 _TAG_FIRST, _TAG_LAST = "\U000e0020", "\U000e007f"
-"""The letters behind a black flag that make it the flag of a region."""
+"""The letters after a black flag that make it the flag of a region."""
 _JOINED_BEHIND = "\u0e33\u0eb3\u200c\uff9e\uff9f"
 """No marks to Unicode, but part of the character before them: a Thai and a Lao vowel, the
 non-joiner, and the half-width voicing marks of Japanese."""

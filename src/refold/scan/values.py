@@ -155,7 +155,7 @@ class Stated:
 def in_figures(text: str) -> str:
     """Return *text* with figures for 二十 and 百分之三十; "" if it has no such numerals.
 
-    They may be words like 一些, so they only excuse what a text states, and are no values.
+    They may be words like 一些, so they only excuse what a text states, and are not values.
     """
     figures = _NUMERALS.sub(lambda match: str(_count(match[0])), text)
     return "" if figures == text else _PER_HUNDRED.sub(r"\1%", figures)

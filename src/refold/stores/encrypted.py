@@ -17,7 +17,7 @@ from refold.stores.codec import Compression, encode_key, pack, parse_json, spell
 KEY_BYTES: Final = 32
 _NONCE_BYTES: Final = 12
 _ID_BYTES: Final = 4
-"""The sizes of an AES-256 key, of a GCM nonce, and of a digest that tells a few keys apart."""
+"""The sizes of an AES-256 key, of a GCM nonce, and of a digest that distinguishes a few keys."""
 _MARK: Final = "sealed:"
 """The beginning of a value that was encrypted here."""
 

@@ -152,7 +152,7 @@ class RedisStore(RemoteStore):
         return sum([len(names) async for names in self._names("")])
 
     def _judge(self, error: Exception) -> tuple[str, bool]:
-        """Treat lost connections as a restart, and a server that is no primary as a failover."""
+        """Treat lost connections as a restart, and a server that is not a primary as a failover."""
         match error:
             case self._errors.OutOfMemoryError():
                 advice = "the server has no memory left; raise its maxmemory, or remove something"

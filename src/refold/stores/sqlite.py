@@ -30,7 +30,7 @@ from refold.stores.codec import (
 
 SCHEMA_VERSION: Final = 2
 """Raised whenever the tables change; files of other versions are refused."""
-APPLICATION_ID: Final = 0x52464C44  # "RFLD": tells our files from other programs' databases
+APPLICATION_ID: Final = 0x52464C44  # "RFLD": distinguishes our files from those of other programs
 # Key and value are BLOBs because SQLite's TEXT cannot hold a lone surrogate. `value` comes last:
 # SQLite then reads the small columns without walking through a long value.
 _SCHEMA: Final = (

@@ -91,7 +91,7 @@ class CompressionManager:
         )
         self._store = None if store is None else scoped(store, name)
         self._recorded: set[str] = set()
-        """Keys of what the store was told of views."""
+        """Keys of the records of views that the store has."""
         self._memory = _Memory(chosen.clock)
         self._lock = threading.Lock()
         """Held while a message or the totals change: others may be at work on the same ones."""

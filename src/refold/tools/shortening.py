@@ -57,7 +57,7 @@ _OUTPUT_PRICE: Final = 4
 _EXCERPT_LEAST: Final = 60
 """Tokens of an excerpt of a short text: two or three sentences, since one says little. A guess."""
 _USELESS: Final = frozenset({"not_empty", "no_talk", "shorter"})
-"""The checks that say: this is no summary at all. Then the model is left alone for a while."""
+"""The checks that say: this is not a summary at all. Then the model is left alone for a while."""
 _TOOL_CALL: Final = re.compile(
     r"\s{0,20}(?:```\w{0,10}\s{1,5})?(?:<\|?/?(?:tool|function|antml:|invoke)[\w:|]{0,20}"
     r"|\{\s{0,20}\"(?:tool_calls?|function_call|tool_use)\"|\[TOOL_CALLS?\])",
@@ -133,7 +133,7 @@ def survey(
 ) -> list[Candidate]:
     """Judge every text that could be shortened at all: results, text beside calls, long messages.
 
-    *rests* tells of a key what failed lately, *known* the short form where none stands beside the
+    *rests* says for a key what failed lately, *known* the short form where none stands beside the
     text. With *again*, short forms over the limit may be shortened further.
     """
     turns = read_turns(messages)
@@ -372,7 +372,7 @@ class _Watched:
         self._inner = inner
 
     async def summarize(self, request: SummaryRequest) -> Summary:
-        """Return the answer, or raise if it is no readable text, so that it is not cached."""
+        """Return the answer, or raise if it is not readable text, so that it is not cached."""
         calls = _CALLS.get()
         if calls is not None:
             calls[0] += 1

@@ -31,7 +31,7 @@ _THINKING_TOKENS: Final = 2_000
 
 _CUT_OFF: Final = "it was cut off"
 Answer = tuple[str, Usage, str]
-"""A text, what it has cost, and why it is no summary, if it is none."""
+"""A text, what it has cost, and why it is not a summary, if it is none."""
 
 
 class ModelSummarizer(ABC):

@@ -57,7 +57,7 @@ def write_untyped_text(block: Mapping[str, Any], text: str) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Format:
-    """One message shape, and how its messages are told from others.
+    """One message shape, and how its messages are recognized.
 
     A row without `keys` and `block_types` is never recognized, only named or fallen back to.
     """
@@ -166,7 +166,7 @@ def keys_of(message: Mapping[str, Any]) -> str:
 
 
 def kind_of(value: object) -> str:
-    """Name the type of what is no plain data; of a library's object also how it becomes some."""
+    """Name the type of what is not plain data; of a library's object also how it becomes some."""
     name, advice = type(value).__name__, advise(value)
     return f"{name}; {advice}" if advice else name
 
@@ -214,7 +214,7 @@ def media_kind(said: object) -> MediaKind:
 
 
 def advise(value: object) -> str:
-    """Say how *value*, which is no message that we can read, becomes one; nothing if unknown."""
+    """Say how *value*, which is not a message that we can read, becomes one; nothing if unknown."""
     if not isinstance(value, Mapping):
         return "convert it with its model_dump()" if hasattr(value, "model_dump") else ""
     if str(value.get("object") or value.get("type") or "").endswith(_STREAMED):
@@ -224,7 +224,7 @@ def advise(value: object) -> str:
 
 
 def advise_list(value: object) -> str:
-    """Say where the messages are in *value*, which is no list of them; nothing if unknown."""
+    """Say where the messages are in *value*, which is not a list of them; nothing if unknown."""
     if not isinstance(value, Mapping):
         return ""
     held = (key for key in CONVERSATION_KEYS if isinstance(value.get(key), Sequence))

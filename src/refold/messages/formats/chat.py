@@ -1,6 +1,6 @@
 """Chat messages with a role and content, as OpenAI, Anthropic, Vercel's AI SDK and most others do.
 
-One reader knows what all of them may hold; the formats differ in how they are told apart.
+One reader knows what all of them may hold; the formats differ in how they are recognized.
 """
 
 from __future__ import annotations

@@ -131,9 +131,9 @@ def add_answer(reading: Message, path: Path, result: ToolResult) -> None:
 def add_fields(reading: Message, data: object, path: Path, result: ToolResult) -> None:
     """Add what a tool returned as an object: every field of it is a text that may be replaced.
 
-    The object stays one, because providers want one; a field that is no text is spelled as JSON.
+    The object stays one, because providers want one; a field that is not text is spelled as JSON.
     """
-    if not is_mapping(data) or CLASS_KEY in data:  # an object that is no message stays one
+    if not is_mapping(data) or CLASS_KEY in data:  # an object that is not a message stays one
         if data is not None:
             reading.opaque.append(dump(data))
         return

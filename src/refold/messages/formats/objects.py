@@ -23,7 +23,7 @@ from refold.messages.wire import CLASS_KEY, digest
 T = TypeVar("T")
 
 _KINDS: Final = ("type", "role", "kind", "block_type", "part_kind")
-"""Fields that tell what an object is: they are read even if not set."""
+"""Fields that identify an object: they are read even if not set."""
 _USUAL: Final = ("role", "content", "parts", "tool_calls", "tool_call_id", "name")
 """Fields that a class may have as properties."""
 _PLAIN: Final = frozenset({str, int, float, bool, type(None), dict, list})
@@ -137,7 +137,7 @@ class _Reader:
         self._takes_any = takes_any
 
     def read(self, value: Any) -> Any:
-        """Return *value* as data that a store can keep; what is no message's stays as it is."""
+        """Return *value* as data that a store can keep; what is not a message's stays as it is."""
         if type(value) is str:
             return value
         if isinstance(value, Enum):
@@ -162,7 +162,7 @@ class _Reader:
 
 
 def _fields_of(value: Any) -> dict[str, Any] | None:
-    """Return the fields of an object that were set, or that tell what it is; `None` if none can."""
+    """Return the fields of an object that were set, or that identify it; `None` if none can."""
     class_ = type(value)
     known = getattr(class_, "model_fields", None)
     if isinstance(known, Mapping) and hasattr(class_, "model_validate"):

@@ -50,7 +50,7 @@ _ALONE: Final = frozenset(
 _BLOCKS: Final = frozenset({"input_text", "output_text", "input_image", "input_file"})
 """Blocks of messages that no other shape has."""
 _INSTRUCTIONS: Final = "# AGENTS.md instructions"
-"""With these words the instructions of a project begin, which Codex tells as if by the user."""
+"""How the instructions of a project begin, which Codex sends in the user's name."""
 _NEVER_ON_ITEMS: Final = ("tool_calls", "function_call", "tool_call_id", "parts", "blocks")
 """What messages of other shapes have: here, calls and answers are items by themselves."""
 _SPEAKING: Final = frozenset({"content", "call_id", *_NEVER_ON_ITEMS})

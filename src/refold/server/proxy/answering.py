@@ -55,7 +55,7 @@ class Answer:
     ) -> None:
         """*body* is what was sent; *ask* sends another body, *retrieve* answers a call.
 
-        *enter* records the rounds before the client has the end of the answer, and can go on.
+        *enter* records the rounds before the client has the end of the answer, and can continue.
         """
         self._api = api
         self._body: Wire = json.loads(body)

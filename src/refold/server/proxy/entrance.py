@@ -1,4 +1,4 @@
-"""The way in: how requests are read, who may use the proxy, and which headers go on.
+"""The way in: how requests are read, who may use the proxy, and which headers are forwarded.
 
 Of a request that cannot be read, no word goes anywhere: aiohttp logs it with the line that is
 wrong, and quotes it in the answer, and there may be a key in it.
@@ -39,7 +39,7 @@ _ROTATING: Final = ("Bearer sk-ant-oat", "Bearer eyJ")
 """Prefixes of short-lived tokens: they do not identify a client for long."""
 _SESSIONS: Final = ("x-claude-code-session-id", "session-id", "session_id", "x-session-id")
 _OPEN_PATHS: Final = ("/healthz", "/readyz")
-"""Paths that need no token: they only tell whether the proxy runs."""
+"""Paths that need no token: they only show whether the proxy runs."""
 _PREFIX: Final = "/t/"
 _LOCAL_NAMES: Final = ("localhost", "127.0.0.1", "::1")
 _HOST: Final = re.compile(r"(?:\[([0-9a-f:.]+)\]|([a-z0-9._-]+))(?::[0-9]{1,5})?")

@@ -310,7 +310,7 @@ class FoldingThread:
         *,
         job: Job | None = None,
     ) -> T:
-        """Return what *work*, a call of the folder, comes to; if it takes longer, it goes on.
+        """Return what *work*, a call of the folder, comes to; if it takes longer, it continues.
 
         With a *job* that it has claimed by then, it is waited for: its form is the one that counts.
 

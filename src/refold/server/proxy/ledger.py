@@ -1,7 +1,7 @@
 """The record of what was sent, in the store: so the same bytes are sent again after a restart.
 
 A request is recorded, before it goes out, under the name of the beginning that it is: with what is
-new in its view, and the figures by which its session goes on. Any process that finds the same
+new in its view, and the figures by which its session continues. Any process that finds the same
 beginning later goes on from there as if it had been there all the time. A message that a model has
 answered, and of which there is no record, was sent as it is. A store keeps the first value that is
 put under a key, so what went out as it came because a record was late gets a mark of its own.

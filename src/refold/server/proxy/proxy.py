@@ -61,7 +61,7 @@ class Proxy:
             self._handle,
             keepalive_timeout=self.settings.client_seconds,  # for the first request as well
             access_log=None,
-            auto_decompress=False,  # a packed body goes on as it came
+            auto_decompress=False,  # a packed body is forwarded as it came
             max_line_size=MAX_FIELD_BYTES,
             max_field_size=MAX_FIELD_BYTES,
         )

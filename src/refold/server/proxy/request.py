@@ -62,7 +62,7 @@ class Folded:
     beginning: str = ""
     """The name of all its messages so far; see `name_beginnings`."""
     opening: str = ""
-    """The name of it up to the first message that is no instruction: many share those."""
+    """The name of it up to the first message that is not an instruction: many share those."""
     model: str = ""
     has_tool: bool = False
     """Whether the retrieval tool is offered."""

@@ -36,7 +36,7 @@ _KINDS: Final[Mapping[str, tuple[Callable[[str], object], str]]] = {
     "float": (float, "a number"),
     "bool": (lambda raw: _SWITCH[raw.strip().lower()], "true or false"),
 }
-"""How settings that are no text are read."""
+"""How settings that are not text are read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

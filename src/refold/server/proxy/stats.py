@@ -29,7 +29,7 @@ _MAX_ID_CHARS: Final = 80
 _EDGES: Final = (0.5, 1, 2, 5, 10, 15, 20, 30, 50, 75, 100, 150, 200, 300, 500, 1e3, 2e3, 5e3)
 """The upper edges of a histogram's buckets, in milliseconds."""
 _HARMLESS: Final = ("fold late", "client gone", "provider answered")
-"""Faults that are no errors of this proxy, by how their names begin."""
+"""Faults that are not errors of this proxy, by how their names begin."""
 _OVER_TIME: Final = ("requests", "tokens_before", "tokens_after", "money_before", "money_after")
 _PRODUCT: Final = re.compile(r"[A-Za-z][\w.-]{0,39}(?:/[A-Za-z]{1,20}\b)?")
 

@@ -195,7 +195,7 @@ class Api(ABC):
         return {**answer, self.answer_key: pieces}
 
     def kept(self, pieces: object) -> list[Wire]:
-        """Return the *pieces* of an answer that are no retrieval calls."""
+        """Return the *pieces* of an answer that are not retrieval calls."""
         pieces = pieces if isinstance(pieces, list) else []
         return [piece for piece in pieces if not self.is_retrieval(piece)]
 

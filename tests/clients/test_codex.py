@@ -9,6 +9,8 @@ from urllib.parse import urlsplit
 import pytest
 
 from refold.cli import COMMANDS
+from refold.scan.tokens.estimate import estimate_tokens
+from refold.server.compaction import MOST_TOKENS
 from tests.clients.conftest import REFOLD, Agent
 from tests.clients.programs import find_codex
 from tests.clients.scripted import LOGS, expected
@@ -59,3 +61,25 @@ def test_the_proxy(agent: Agent) -> None:
 def test_wrap(agent: Agent) -> None:
     assert codex(agent, *REFOLD, "wrap", "--") == expected()
     assert agent.shown < 0.75
+
+
+def test_after_a_compaction_the_past_is_put_back(agent: Agent) -> None:
+    agent.write_logs(_LINES)
+    agent.refold("install", "codex", "--hook")
+    assert "ok codex hooks.SessionStart" in agent.refold("doctor")
+    provider = {"name": "mine", "base_url": f"{agent.upstream.url}/v1", "env_key": "OPENAI_API_KEY"}
+    settings = {"model_auto_compact_token_limit": 15_000, "model_provider": "mine"}
+    settings |= {f"model_providers.mine.{name}": value for name, value in provider.items()}
+    given = [word for item in settings.items() for word in ("-c", "{}={}".format(*item))]
+    options = (*_OPTIONS, *given, "--dangerously-bypass-hook-trust")
+    agent.run(find_codex(), "exec", *options, "What went wrong? Never touch the schema.")
+    (text, *_) = [
+        part["text"]
+        for item in agent.upstream.requests[-1]["input"]
+        for part in item.get("content") or ()
+        if "refold kept everything" in part.get("text", "")
+    ]
+    assert "Never touch the schema." in text
+    assert "cat 2.log" in text
+    assert "<skills_instructions>" not in text
+    assert estimate_tokens(text) <= MOST_TOKENS

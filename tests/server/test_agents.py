@@ -369,7 +369,8 @@ def test_a_record_behind_a_link_is_not_read(tmp_path: Path, places: Places) -> N
         ),
         ("claude", ["hook", "mcp"], ".claude.json", b"[]", ".claude.json: it is not a JSON object"),
         ("codex", ["proxy"], ".codex/config.toml", b'model_provider = "x"', "is already set"),
-        ("codex", ["hook"], ".codex/config.toml", b"", "hooks of codex cannot change"),
+        ("codex", ["hook"], ".codex/hooks.json", b"[]", "hooks.json: it is not a JSON object"),
+        ("gemini", ["hook"], ".gemini/settings.json", b"", "gemini"),
     ],
 )
 def test_what_is_in_the_way_stops_it_before_anything_is_written(
@@ -447,11 +448,13 @@ def test_the_commands(refold: Refold, tmp_path: Path, monkeypatch: pytest.Monkey
     ran = refold("doctor")
     assert (ran.code, "ok claude hooks.PostToolUse" in ran.out.decode()) == (0, True)
     assert "removed" in refold("uninstall", "claude").out.decode()
-    assert refold("install", "codex").code == 2
+    assert refold("install", "gemini").code == 2
+    assert "codex now has: hook" in refold("install", "codex", "--hook").out.decode()
+    assert "hooks.json: removed" in refold("uninstall", "codex").out.decode()
     assert refold("install").code == 2
     assert "opencode" in refold("install", "--list").out.decode()
     assert "models.yml" in refold("install", "omp").out.decode()
     ran = refold("install", "--service")
     assert "start it: systemctl --user enable --now refold" in ran.out.decode()
     assert "stop it" in refold("uninstall", "--service").out.decode()
-    assert "hooks of codex cannot" in refold("install", "codex", "--hook").err
+    assert "gemini has no --hook" in refold("install", "gemini", "--hook").err

@@ -110,6 +110,46 @@ def test_the_past_is_found(refold: Refold, tmp_path: Path) -> None:
     assert TASK in refold("show", file, "--no-pager").out.decode()
 
 
+def codex_session(calls: range) -> list[dict[str, Any]]:
+    """Return the records of a session file as Codex writes it, up to where it has compacted."""
+
+    def message(role: str, text: str) -> dict[str, Any]:
+        kind = "output_text" if role == "assistant" else "input_text"
+        return {"type": "message", "role": role, "content": [{"type": kind, "text": text}]}
+
+    items = [message("developer", "INSTRUCTIONS " * 400), message("user", TASK)]
+    for number in calls:
+        call = {"type": "function_call", "name": "exec_command", "call_id": f"c{number}"}
+        items.append({**call, "arguments": json.dumps({"cmd": f"pytest tests/test_{number}.py"})})
+        output = {"type": "function_call_output", "call_id": f"c{number}", "output": log(60)}
+        items.append(output)
+    items.append(message("assistant", "SUMMARY " * 400))
+    records = [{"type": "session_meta", "payload": {"id": "s-1"}}]
+    for item in items:
+        records.append({"type": "response_item", "payload": item})
+        records.append({"type": "event_msg", "payload": {"type": "token_count"}})
+    summary = {"message": "Here is it: SUMMARY", "replacement_history": items[:2]}
+    records.append({"type": "compacted", "payload": summary})
+    return [*records, {"type": "turn_context", "payload": {"cwd": "/"}}]
+
+
+def test_codex_gets_its_past_back_as_well(refold: Refold, tmp_path: Path) -> None:
+    first = codex_session(range(20))
+    follow = {"role": "user", "content": [{"type": "input_text", "text": WISH}]}
+    second = [
+        {"type": "response_item", "payload": {"type": "message", **follow}},
+        *codex_session(range(20, 23))[5:],
+    ]
+    for records, said in ((first, (TASK, "test_19")), ([*first, *second], (TASK, WISH, "test_22"))):
+        file = tmp_path / f"{len(records)}.jsonl"
+        file.write_text("".join(json.dumps(record) + "\n" for record in records))
+        text = ask(refold, tmp_path / "refold.db", file)
+        assert all(words in text for words in said)
+        assert "INSTRUCTIONS" not in text
+        assert estimate_tokens(text) <= MOST_TOKENS
+    assert not ask(refold, tmp_path / "refold.db", file, source="startup")
+
+
 def test_a_session_is_shown_by_its_id(
     refold: Refold, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -53,13 +53,13 @@ def install_command(
       refold install codex --mcp
       refold install --service
 
-    hook     shortens what tools return before the model sees it, and puts back
-             what was said after /compact (claude)
+    hook     shortens what tools return before the model sees it (claude), and puts
+             back what was said after a compaction (claude, codex)
     mcp      lets the model fetch originals; needs pip install 'refold[mcp]'
     proxy    sends requests through refold serve, which has to be running
     service  starts refold serve at every login
-    Without a choice, claude gets the hook, and mcp where that is installed; where
-    no settings can be written, it says what to do by hand.
+    Without a choice, claude and codex get the hook, and mcp where that is
+    installed; where no settings can be written, it says what to do by hand.
     refold uninstall takes everything back.
     """
     from refold.server.install import install, install_service, start_command

@@ -1,4 +1,4 @@
-"""The SessionStart hook of Claude Code: after `/compact` it puts back what a summary loses.
+"""The SessionStart hook of Claude Code and Codex: it puts back what a compaction loses.
 
 That is a small fold of the whole session, by the engine: the task, what the user said, the open
 plan, the last changes; and how to ask for the rest. It fails open, as the other hook does.
@@ -24,8 +24,9 @@ from refold.server.originals import COMPACTED, VIEW, count_failure, open_origina
 MOST_TOKENS: Final = 1_000
 """The most that is put back: a compaction was to make room."""
 _EVENT: Final = "SessionStart"
-_SUMMARY: Final = ("isCompactSummary", True), ("subtype", "compact_boundary")
-"""What Claude Code writes into the session file where it compacts."""
+_CODEX: Final = ("type", "compacted")
+_SUMMARY: Final = ("isCompactSummary", True), ("subtype", "compact_boundary"), _CODEX
+"""What the agents write into the session file where they compact."""
 _HEAD: Final = (
     "refold kept everything from before the conversation was compacted. The task, the user's "
     f"words, the plan and the last steps follow. {legend()}"
@@ -33,7 +34,7 @@ _HEAD: Final = (
 
 
 def run_compaction_hook(source: BinaryIO, *, store: str | Path) -> str:
-    """Return what Claude Code reads: JSON with what to put back, or nothing.
+    """Return what the agent reads: JSON with what to put back, or nothing.
 
     Never raises; failures are counted beside the *store*, which keeps the originals.
     """
@@ -59,11 +60,27 @@ def read_past(path: Path) -> list[Any]:
     records = [one for one in records if isinstance(one, dict)]
     end = len(records)
     for place in range(len(records) - 1, -1, -1):
-        if records[place].get("type") == "assistant":
+        if _is_answer(records[place]):
             break  # an older compaction: the conversation went on after it
         if any(records[place].get(key) == value for key, value in _SUMMARY):
             end = place
-    return records[:end]
+    if end < len(records) and records[end].get("type") == _CODEX[1]:
+        # Its summary is the last answer before. Its own instructions are in the new context anyway.
+        end = max((place for place in range(end) if _is_answer(records[place])), default=0)
+    return [one for one in records[:end] if _payload(one).get("role") != "developer"]
+
+
+def _is_answer(record: dict[str, Any]) -> bool:
+    """Return whether a record is an answer of the model, or a call that it made."""
+    payload = _payload(record)
+    is_call = str(payload.get("type")).endswith("_call")
+    return record.get("type") == "assistant" or payload.get("role") == "assistant" or is_call
+
+
+def _payload(record: dict[str, Any]) -> dict[str, Any]:
+    """Return what Codex has in a record; nothing if that is not its."""
+    payload = record.get("payload")
+    return payload if isinstance(payload, dict) else {}
 
 
 def put_back(records: Sequence[Any], path: Path, session: str, store: str | Path) -> str:
@@ -98,7 +115,8 @@ def put_back(records: Sequence[Any], path: Path, session: str, store: str | Path
 
 
 def _says_something(message: Message) -> bool:
-    return any(part.text.strip() and part.result is None for part in message.parts)
+    is_said = any(part.text.strip() and part.result is None for part in message.parts)
+    return is_said or bool(message.calls)
 
 
 def _spell(message: Message) -> str:

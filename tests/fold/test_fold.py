@@ -316,6 +316,17 @@ def test_what_stands_in_the_question_is_not_shown_a_second_time() -> None:
     assert shown(fold(messages, 0.5)).count("the pump of dock 7 stopped") == 1
 
 
+def test_an_answer_that_stands_in_place_is_not_shown_a_second_time() -> None:
+    line = "the tariff for amber barrels at pier nine is settled by the harbour master " * 3
+    rows = "".join(f"row {n} counts {n * 7} crates of {n % 5} kinds\n" for n in range(300))
+    messages = [
+        {"role": "user", "content": "Look into it."},
+        *call(1, "read", {"path": "old.txt"}, f"{rows}{line}\n{rows}"),
+        *call(2, "read", {"path": "amber tariff pier nine"}, f"{line}\nend of note\n"),
+    ]
+    assert shown(fold(messages, 0.2)).count(line) == 1
+
+
 def test_the_task_stays_whole_for_half_of_the_room_if_nothing_else_was_said() -> None:
     task = " ".join(f"Step {n}: mend pump {n}, and write down what it cost." for n in range(12))
     messages: Conversation = [{"role": "user", "content": task}]

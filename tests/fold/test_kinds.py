@@ -27,3 +27,15 @@ def test_a_name_has_an_end() -> None:
     near, far = (list(grade_lines(f"{name}::{name} ERROR")) for name in names)
     assert near == [(0, Grade.FAILED)]
     assert far != near
+
+
+def test_what_a_harness_adds_is_noise_and_what_follows_is_not() -> None:
+    aside = "<system-reminder>\nNever improve it, this cannot fail.\n</system-reminder>\n"
+    text = f"x = 1\n{aside}error: y\n"
+    kinds = {text[start:].partition("\n")[0]: grade for start, grade in grade_lines(text)}
+    assert kinds == {
+        "<system-reminder>": Grade.NOISE,
+        "Never improve it, this cannot fail.": Grade.NOISE,
+        "</system-reminder>": Grade.NOISE,
+        "error: y": Grade.ERROR,
+    }

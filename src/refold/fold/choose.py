@@ -31,7 +31,8 @@ _STALE: Final = 0.8
 """What is worth less because a file was read again or written since."""
 _COPY: Final = 0.1
 """What is worth less because all its lines stand in a message that stays whole."""
-_SPOKEN: Final = 1.2
+_WEIGHT_OF: Final = {Voice.USER: 1.2, Voice.ASSISTANT: 1.5, Voice.CALL: 2.0, Voice.TOOL: 1.0}
+"""Words and calls count more than what tools return."""
 _RECENT: Final = 4.0
 _RECENT_TURNS: Final = 3.0
 """How much more the newest turns count, and how fast that fades."""
@@ -105,7 +106,7 @@ class Choice:
             if self.is_talk
             else [
                 _WEIGHT[piece.grade]
-                * (1.0 if texts[piece.text].voice is Voice.TOOL else _SPOKEN)
+                * _WEIGHT_OF[texts[piece.text].voice]
                 * (_STALE if texts[piece.text].is_stale and piece.grade not in _HEADS else 1.0)
                 * recent[texts[piece.text].message]
                 * (_COPY if n in self.copies else 1.0)
@@ -223,7 +224,7 @@ def choose(choice: Choice, question: Question, left: float, room: Room, layout: 
     """
     pieces, texts, open_ = choice.pieces, choice.texts, choice.open
     is_open = set(open_)
-    answers = [n for n in question.ranked if n in is_open][:_FEW]
+    answers = [n for n in question.ranked if n in is_open and n not in choice.copies][:_FEW]
 
     def answer(numbers: Sequence[int], left: float) -> float:
         for n in numbers:

@@ -67,7 +67,7 @@ class Folder:
         reading = self._read()
         room = self._room(target, limit)
         best: Plan | None = None
-        for lean in _LEANS:
+        for lean in _LEANS if reading.fixed < target else ():
             if best is not None and not lean and reading.texts[-1].voice is Voice.TOOL:
                 break  # what the agent is after is a guess, what its tools returned last is not
             layout = lay_out(reading, self._untouchable, room, lean)

@@ -70,6 +70,8 @@ _RULES: Final[tuple[tuple[Grade, str, tuple[str, ...]], ...]] = (
     ),
 )
 """What a line is, how it looks, and what every text with such a line has one of."""
+_ASIDE: Final = regex(r"(?ms)^<(system-reminder)>[ \t]*$.*?(?:^</\1>|\Z)")
+"""What a harness adds to a result for the model."""
 _ODD: Final = "\u0130\u0131\u017f\u212a"
 """Letters that count as others where case is ignored."""
 _LINE_END: Final = regex(r"\n")
@@ -173,6 +175,10 @@ def grade_lines(text: str) -> Iterator[tuple[int, Grade]]:
     for start in _find_trouble(text):
         if graded.get(start, Grade.SIGNATURE) is Grade.SIGNATURE:
             graded[start] = Grade.ERROR
+    for aside in _ASIDE.finditer(text) if "<system-reminder>" in text else ():
+        graded[aside.start()] = Grade.NOISE
+        for end in _LINE_END.finditer(text, aside.start(), aside.end()):
+            graded[end.end()] = Grade.NOISE
     yield from sorted(graded.items())
 
 

@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 from typing import Final
 
+from folded_picture import TITLE as PICTURED
 from folded_picture import make_picture
 from folded_runs import RUNS, SHARE, Run, fold, spell
 
@@ -40,12 +41,17 @@ def main() -> int:
 
 
 def make_page() -> str:
-    """Return the whole page."""
+    """Return the whole page: one run as the picture, the other as text."""
     parts = [_INTRO.format(legend=legend().replace("\n", "\n> "))]
     for title in RUNS:
         run, result = fold(title)
+        parts.append(f"## {title}\n")
+        if title == PICTURED:
+            parts.append(
+                f"![{len(run)} messages and what is left of them](images/{PICTURE.name})\n"
+            )
+            continue
         parts += [
-            f"## {title}\n",
             f"Before, {result.tokens_before:,} tokens:\n",
             _block(run),
             f"After, {result.tokens_after:,} tokens:\n",

@@ -47,7 +47,8 @@ def wait_for_work(process: subprocess.Popen[bytes], out: Path, changes: int) -> 
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
-@pytest.mark.parametrize("out", [pytest.param("kept", marks=pytest.mark.campaign), "stored"])
+@pytest.mark.campaign
+@pytest.mark.parametrize("out", ["kept", "stored"])
 def test_nothing_is_lost_or_done_twice(tmp_path: Path, out: str) -> None:
     write_lines(tmp_path / "in.jsonl", RECORDS)
     assert start(tmp_path, f"{out}-whole", workers=1).wait(FOR_EVER) == 0

@@ -139,7 +139,10 @@ def test_messages_among_responses_items_are_counted_and_kept(strategy: str) -> N
     assert not fit(strategy, messages, 100, max_messages=3).fits, "the task alone is longer"
 
 
-@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize(
+    "strategy",
+    ["fold", *(pytest.param(s, marks=pytest.mark.campaign) for s in STRATEGIES if s != "fold")],
+)
 def test_no_thinking_comes_back_behind_what_has_changed(strategy: Any) -> None:
     """What came before thinking is what was sent when it was thought, at every later pass, too."""
     messages = thinking_agent([(1, 5, 20, 60, 120)[n * n % 17 % 5] for n in range(60)])

@@ -92,7 +92,7 @@ def check_unsaid(messages: list[Any]) -> None:
 
 @EACH
 @pytest.mark.parametrize("profile", ["classic", "standard", "lossless"])
-@pytest.mark.parametrize("budget", [None, 3_000, 1_200, 500, 200])
+@pytest.mark.parametrize("budget", [None, 1_200, 200])
 def test_no_stand_in_repeats_it(
     messages: list[dict[str, Any]], profile: Any, budget: int | None
 ) -> None:

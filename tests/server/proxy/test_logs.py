@@ -82,7 +82,7 @@ def answer_to(url: str, sent: bytes) -> bytes:
         return received
 
 
-@pytest.mark.parametrize("is_there", [True, False])
+@pytest.mark.parametrize("is_there", [True, pytest.param(False, marks=pytest.mark.campaign)])
 def test_no_word_of_a_broken_request_comes_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_there: bool
 ) -> None:

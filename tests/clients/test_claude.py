@@ -127,8 +127,8 @@ def test_after_a_compaction_the_past_is_put_back(agent: Agent) -> None:
             next(line for line in running.stdout if json.loads(line)["type"] == "result")
         running.stdin.close()
     last = json.dumps(agent.upstream.requests[-1]["messages"])
-    assert "refold kept all that was said before" in last
-    put_back = last.partition("refold kept all")[2]
+    assert "refold kept everything from before" in last
+    put_back = last.partition("refold kept everything")[2]
     assert task in put_back
     assert wish in put_back
     assert "failures" not in agent.counts

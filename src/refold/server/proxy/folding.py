@@ -18,7 +18,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
-from threading import Thread
+from threading import Lock, Thread
 from typing import Any, Final, TypeVar
 from weakref import WeakValueDictionary
 
@@ -67,6 +67,8 @@ class Folder:
         self._locks: WeakValueDictionary[tuple[str, str], asyncio.Lock] = WeakValueDictionary()
         """By tenant and opening: of the requests of a conversation one is handled at a time."""
         self._beside = ThreadPoolExecutor(1, "refold fold")
+        self._recalling = Lock()
+        """One at a time: what is late is late because there is much to do."""
 
     @cached_property
     def _store(self) -> Store:
@@ -123,6 +125,10 @@ class Folder:
         Raises:
             StoreError: the store cannot be read.
         """
+        with self._recalling:
+            return self._recall(job)
+
+    def _recall(self, job: Job) -> Folded | None:
         try:
             request = Request(job, self._settings)
         except (ValueError, RecursionError):

@@ -58,6 +58,17 @@ def test_what_is_written_is_packed_if_its_name_says_so(refold: Refold, how: str)
     )
 
 
+def test_zstd_in_several_frames_is_read_whole_and_a_damaged_one_is_named(refold: Refold) -> None:
+    data = jsonl(chat())
+    half = data.index(b"\n", len(data) // 2) + 1
+    Path("a.zst").write_bytes(pack(data[:half], "zst") + pack(data[half:], "zst"))
+    assert refold("show", "a.zst").out == refold("show", "-", stdin=data).out
+    Path("a.zst").write_bytes(pack(data, "zst")[:4] + b"damaged")
+    done = refold("show", "a.zst")
+    assert done.code == 1
+    assert "a.zst: it is packed by zstd and damaged" in done.err
+
+
 def test_a_file_edited_after_the_fold_comes_back_as_valid_messages(refold: Refold) -> None:
     messages = [{"id": f"i{n}", **message} for n, message in enumerate(chat())]
     Path("a.jsonl").write_bytes(jsonl(messages, separators=(" , ", ":")))

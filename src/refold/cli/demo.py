@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
-from importlib.resources import files
 from typing import Final
 
 import click
@@ -16,6 +15,7 @@ from refold.cli.terminal import clean, dim, excerpt, show, totals, width
 from refold.messages.formats import load
 from refold.options import Options
 from refold.report.text import number_of
+from refold.shipped import read_shipped
 from refold.stores import MemoryStore
 from refold.tools.retrieve import retrieve_tool
 
@@ -35,7 +35,7 @@ def demo_command() -> int:
       refold demo
       NO_COLOR=1 refold demo | less
     """
-    text = files("refold.cli").joinpath(SESSION).read_text(encoding="utf-8")
+    text = read_shipped("refold.cli", SESSION).decode()
     document = parse_document(text, SESSION)
     options, store = Options(token_budget=_BUDGET), MemoryStore()  # type: ignore[arg-type]
     folded = fold_file(document, options, store)

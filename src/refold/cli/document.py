@@ -108,7 +108,7 @@ class Document:
 
 
 def read_document(path: str, conversation: str | None = None) -> Document:
-    """Read a *conversation* in any known shape; `-` is standard input."""
+    """Read a *conversation* in any known shape, packed by gzip or zstd or not; `-` is stdin."""
     name = "standard input" if path == STDIO else path
     if not path:
         raise FormatError("the name of the file is empty")
@@ -120,30 +120,29 @@ def read_document(path: str, conversation: str | None = None) -> Document:
         raise FormatError("it is a directory; name a file in it", name) from error
     except (OSError, ValueError) as error:
         raise FormatError(f"cannot be read: {_why(error)}", name) from error
-    return replace(parse_document(_decode(data, name), name), conversation=conversation)
-
-
-def _decode(data: bytes, name: str) -> str:
-    """Return the text of a file, unpacked if it was packed by gzip or zstd."""
-    try:
-        if data.startswith(_GZIP):
+    if data.startswith(_GZIP):
+        try:
             data = gzip.decompress(data)
-        elif data.startswith(_ZSTD):
-            packed = need("zstandard", "zstd").ZstdDecompressor().decompressobj()
-            data = bytes(packed.decompress(data))
-    except (OSError, EOFError, zlib.error) as error:
-        raise FormatError(f"it is packed by gzip and damaged: {error}", name) from error
+        except (OSError, EOFError, zlib.error) as error:
+            raise FormatError(f"it is packed by gzip and damaged: {error}", name) from error
+    elif data.startswith(_ZSTD):
+        zstd = need("zstandard", "zstd")
+        try:
+            data = zstd.ZstdDecompressor().stream_reader(data, read_across_frames=True).read()
+        except zstd.ZstdError as error:
+            raise FormatError(f"it is packed by zstd and damaged: {error}", name) from error
     if data.startswith(_SQLITE):
         raise FormatError("it is a store of originals; name the file that was folded", name)
     if data.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
         raise FormatError("it is UTF-16, as PowerShell writes it; convert the file to UTF-8", name)
     try:
-        return data.decode()
+        text = data.decode()
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         byte = f"byte 0x{data[error.start]:02x} at offset {error.start}"
         problem = f"not UTF-8 text: {byte}; convert the file to UTF-8"
         raise FormatError(problem, f"{name}, line {line}") from error
+    return replace(parse_document(text, name), conversation=conversation)
 
 
 def parse_document(text: str, name: str) -> Document:

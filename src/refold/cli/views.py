@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
 from typing import Any, Final
@@ -225,30 +225,24 @@ def _draw_diff(folded: FoldedFile, full: bool) -> Iterator[str]:
     for row in rows:
         yield _draw_head(row)
         pairs = pair_lines(clean(row.before), clean(row.after))
-        for pair in pairs if full else _shorten(pairs):
-            if isinstance(pair, str):
-                yield dim(pair)
-            elif pair.is_same:
-                yield f"  {pair.after}"
-            else:
-                for sign, text, colour in (("-", pair.before, "red"), ("+", pair.after, "green")):
-                    if text is not None:
-                        yield click.style(f"{sign} {text}", colour)
+        for (same, gone), run in groupby(pairs, lambda pair: (pair.is_same, pair.after is None)):
+            lines = [line for pair in run for line in _draw_pair(pair)]
+            hidden = len(lines) - _HEAD_LINES - _TAIL_LINES
+            if full or hidden <= 1 or not (same or gone):
+                yield from lines
+                continue
+            yield from lines[:_HEAD_LINES]
+            yield dim(f"  … {hidden:,} more lines {'kept' if same else 'dropped'}")
+            yield from lines[-_TAIL_LINES:]
         yield ""
     yield from totals(folded.result.compression, folded.turns)
 
 
-def _shorten(pairs: Iterable[Pair]) -> Iterator[Pair | str]:
-    """Replace the middle of each long run by its number of lines."""
-    for (is_same, is_gone), run in groupby(pairs, lambda pair: (pair.is_same, pair.after is None)):
-        lines = list(run)
-        hidden = len(lines) - _HEAD_LINES - _TAIL_LINES
-        if not (is_same or is_gone) or hidden <= 1:
-            yield from lines
-            continue
-        yield from lines[:_HEAD_LINES]
-        yield f"  … {hidden:,} more lines {'kept' if is_same else 'dropped'}"
-        yield from lines[-_TAIL_LINES:]
+def _draw_pair(pair: Pair) -> list[str]:
+    if pair.is_same:
+        return [f"  {pair.after}"]
+    sides = (("-", pair.before, "red"), ("+", pair.after, "green"))
+    return [click.style(f"{sign} {line}", fg) for sign, line, fg in sides if line is not None]
 
 
 @command()
@@ -340,14 +334,9 @@ def count_command(*, file: str, format: str | None, model: str | None, as_json: 
         return
     lines = [f"{total:,} tokens ({how}) in {say_count(turns, 'message')}"]
     if total:
+        part = 100 / total
         cells = [
-            (
-                clean(s.role),
-                s.kind,
-                f"{s.items:,}",
-                f"{s.tokens:,}",
-                f"{100 * s.tokens / total:.1f} %",
-            )
+            (clean(s.role), s.kind, f"{s.items:,}", f"{s.tokens:,}", f"{part * s.tokens:.1f} %")
             for s in shares
         ]
         most, room = max(share.tokens for share in shares), min(28, width() - 50)

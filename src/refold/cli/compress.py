@@ -17,15 +17,12 @@ from refold.cli.document import (
     dump_envelope,
     dump_line,
     is_stream,
-    locating_errors,
-    read_document,
     write_text,
 )
 from refold.cli.folding import (
     FoldedFile,
     carry_over,
     check_budget,
-    find_known,
     fold_file,
     may_be_folded,
     open_embedded,
@@ -35,7 +32,7 @@ from refold.cli.folding import (
     unfold_file,
 )
 from refold.cli.options import STORE_TO_WRITE, command, make_options
-from refold.cli.terminal import clean, count_of, say, working
+from refold.cli.terminal import clean, count_of, say
 from refold.errors import StoreError
 from refold.result import ModelReport, percent_saved
 from refold.scan.tokens.choose import encoding_for
@@ -87,10 +84,10 @@ def compress_command(
     options = make_options(**choices)
     out = None if out == STDIO else out
     check_out(out, store)
-    with ExitStack() as stack:
-        progress = stack.enter_context(working("folding", quiet=quiet))
-        document = read_document(file, conversation)
-        stack.enter_context(locating_errors(document))
+    with (
+        opened("folding", file, None, conversation, quiet=quiet) as (document, before, progress),
+        ExitStack() as stack,
+    ):
         as_json = as_json or document.verbatim is not None
         sidecar = None if store or as_json or out is None or is_stream(out) else sidecar_of(out)
         if not (store or as_json or sidecar):
@@ -101,7 +98,7 @@ def compress_command(
         target: Store = open_embedded(document)
         if store is not None or (sidecar is not None and sidecar.exists()):
             target = stack.enter_context(open_store(store or str(sidecar)))
-        carry_over(document, find_known(document, file, None, stack), target)
+        carry_over(document, before, target)
         known = unfold_file(document, scoped(target, conversation)).originals if as_json else {}
         folded = fold_file(document, options, target, progress, summarizer=summarizer)
         is_folded = folded.spellings or may_be_folded(document)

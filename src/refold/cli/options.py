@@ -133,7 +133,7 @@ def _parameter(
     else:
         settings |= {"metavar": value.removesuffix("..."), "multiple": value.endswith("...")}
         kind = kind or (int if value == "N" else None)
-        settings["show_default"] = True
+        settings["show_default"] = isinstance(settings.get("default"), int | float)
     return click.Option([*flags, name], help=help, type=kind, **settings)
 
 

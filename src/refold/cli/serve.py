@@ -47,15 +47,8 @@ _ROWS: Final[dict[str, Any]] = {
 
 def _chosen(choices: dict[str, Any]) -> dict[str, Any]:
     """Return what the command line says; a list of names is one setting, with commas."""
-    joined = {
-        name: ",".join(value) if isinstance(value, tuple) else value
-        for name, value in choices.items()
-    }
-    return {
-        name: value
-        for name, value in joined.items()
-        if value is not False and value not in (None, "")
-    }
+    joined = {n: ",".join(v) if isinstance(v, tuple) else v for n, v in choices.items()}
+    return {n: v for n, v in joined.items() if v is not False and v not in (None, "")}
 
 
 @command(

@@ -27,7 +27,7 @@ from refold.cli.terminal import (
     write_json,
 )
 from refold.messages.formats import load
-from refold.messages.token_count import CountedTexts, break_down
+from refold.messages.token_count import break_down
 from refold.notation.marks import is_gap
 from refold.notation.recognize import mark_of
 from refold.report import render
@@ -42,9 +42,8 @@ from refold.report.pieces import (
 )
 from refold.report.story import Row, say_why
 from refold.report.text import draw_message, number_of, say_change
-from refold.report.turns import Turn, list_turns
-from refold.scan.tokens.choose import counter_for, encoding_for
-from refold.scan.tokens.estimate import estimate_tokens
+from refold.report.turns import Turn, list_turns, make_counter
+from refold.scan.tokens.choose import encoding_for
 
 _COLOURS: Final = {
     "system": "magenta",
@@ -317,12 +316,11 @@ def count_command(*, file: str, format: str | None, model: str | None, as_json: 
 
     Counts are exact for models with a public tokenizer, and estimated otherwise.
     """
-    counted = CountedTexts(counter_for(model), estimate_tokens)
     with working("counting"):
         document = read_document(file)
         with locating_errors(document):
             messages = load(document.messages, format_name=format or "auto")
-            shares = break_down(messages, counted)
+            shares = break_down(messages, make_counter(model))
     total = sum(share.tokens for share in shares)
     encoding = encoding_for(model) if model else None
     how = f"exact, {encoding}" if encoding else "estimated"

@@ -29,14 +29,14 @@ COMMANDS: Final[Mapping[str, tuple[str, str]]] = {
     "count": ("views", "Count tokens by role and by kind of content."),
     "store": ("store", "Count, verify, copy and clear what is in a store of originals."),
     "batch": ("batch", "Fold files of many conversations, or unfold them."),
-    "serve": ("serve", "Run a proxy that folds requests to a provider."),
+    "serve": ("server", "Run a proxy that folds requests to a provider."),
     "demo": ("demo", "Fold a session that comes with refold, and unfold it again."),
-    "hook": ("agents", "Run a hook of a coding agent; the agent calls this."),
-    "install": ("agents", "Set up a coding agent to use refold; can be undone."),
-    "uninstall": ("agents", "Restore the settings of coding agents byte for byte."),
-    "doctor": ("agents", "Check what is set up for coding agents."),
-    "mcp": ("agents", "Serve originals, shortening and counts over MCP."),
-    "wrap": ("serve", "Run a program with a proxy of its own; show what was saved."),
+    "hook": ("server", "Run a hook of a coding agent; the agent calls this."),
+    "install": ("server", "Set up a coding agent to use refold; can be undone."),
+    "uninstall": ("server", "Restore the settings of coding agents byte for byte."),
+    "doctor": ("server", "Check what is set up for coding agents."),
+    "mcp": ("server", "Serve originals, shortening and counts over MCP."),
+    "wrap": ("server", "Run a program with a proxy of its own; show what was saved."),
 }
 """Each command, the module that has it, and its line in the help, which loads none of them."""
 
@@ -142,12 +142,11 @@ def _replace_closed_streams() -> None:
 
     Messages to a closed standard error are lost.
     """
-    if sys.stdin is None:
-        sys.stdin = os.fdopen(os.open(os.devnull, os.O_WRONLY))
-    if sys.stdout is None:
-        sys.stdout = os.fdopen(os.open(os.devnull, os.O_RDONLY), "w")
-    if sys.stderr is None:
-        sys.stderr = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w")
+    for name in ("stdin", "stdout", "stderr"):
+        if getattr(sys, name) is None:
+            flags = os.O_RDONLY if name == "stdout" else os.O_WRONLY
+            mode = "r" if name == "stdin" else "w"
+            setattr(sys, name, os.fdopen(os.open(os.devnull, flags), mode))
 
 
 _HANDLER: Final = "refold.plain"

@@ -45,7 +45,7 @@ _WHOLE: Final = 10**9 - 1
 """More tokens than any text has."""
 _QUERY_TOKENS: Final = 2_000
 """As many as an agent is shown."""
-_FOUND: Final = "[original "
+_HEAD: Final = "[original "
 """The beginning of an answer that has the text below its first line."""
 
 
@@ -268,7 +268,7 @@ def retrieve_command(
     if query and line_feed:
         write_text(answer + "\n", out, file or STDIO)
         return 0
-    if not answer.startswith(_FOUND) or not line_feed:
+    if not answer.startswith(_HEAD) or not line_feed:
         say(f"refold: {clean(answer.strip('[]'))}")
         return MISSING
     say(clean(title), quiet=quiet)

@@ -235,15 +235,15 @@ def draw_table(watch: Watch, wide: int) -> Iterator[str]:
         if wide >= _WIDE and one.fill is not None:
             full = f"{bar(one.fill, 8)} {full:>4}"
         name = excerpt(name_of(one.path), 24 if wide >= _MEDIUM else 14)
-        cells = (name, excerpt(one.model or "?", 20), full, _spell_costs([one.costs_usd]) or "?")
-        rows.append(_row([one], *cells))
+        words = (name, excerpt(one.model or "?", 20), full, _spell_costs([one.costs_usd]) or "?")
+        rows.append(_row([one], *words))
     if len(sessions) > 1:
         rows.append(_row(sessions, "all", "", "", _spell_costs([s.costs_usd for s in sessions])))
-    shown = [
+    cells = [
         [cell for cell, least in zip(row, _COLUMNS.values(), strict=True) if wide >= least]
         for row in rows
     ]
-    head, *body = table(shown, left=2 if wide >= _WIDE else 1)
+    head, *body = table(cells, left=2 if wide >= _WIDE else 1)
     yield from (head, "─" * max(map(len, (head, *body))), *body)
     if watch.hidden:
         yield f"  and {watch.hidden:,} older ones"

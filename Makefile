@@ -84,7 +84,7 @@ test-integrations-crewai: $(FRAMEWORKS)-crewai/installed
 	$(WITH) -m tests.integrations.installed crewai
 	$(WITH) -m pytest $(TOLERANT) tests/integrations/test_crewai.py '$(EXAMPLES)[docs/integrations/crewai.md]'
 
-# The report in Debian's Chromium; screenshots go to $(BROWSER)/screenshots. What cannot be installed
+# The report and the page of the proxy in Debian's Chromium; screenshots go to $(BROWSER)/screenshots. What cannot be installed
 # is skipped, and said.
 test-browser: $(BROWSER)/installed
 	$(BROWSER)/bin/python -m pytest tests/browser -s -rs

@@ -137,13 +137,13 @@ class Process:
         return [pid, *map(int, children)]
 
     def pin(self) -> None:
-        """Let it and its workers run on one core only."""
+        """Let it and its children run on one core only."""
         core = min(os.sched_getaffinity(0))
         for pid in self._pids():
             os.sched_setaffinity(pid, {core})
 
     def cpu_seconds(self) -> float:
-        """CPU time so far, with that of its workers."""
+        """CPU time so far, with that of its children."""
         total = 0.0
         for pid in self._pids():
             fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
@@ -151,7 +151,7 @@ class Process:
         return total
 
     def resident_mb(self) -> float:
-        """Memory at the moment, with that of its workers."""
+        """Memory at the moment, with that of its children."""
         pages = (int(Path(f"/proc/{p}/statm").read_text().split()[1]) for p in self._pids())
         return _PAGE_MB * sum(pages)
 
@@ -312,7 +312,7 @@ def requests_of(chars: int, turns: int, seed: int) -> list[bytes]:
 
 
 async def measure_turns(sizes: Sequence[int], turns: int) -> None:
-    """Print the CPU time in a worker of one turn more; what is folded beside it comes on top."""
+    """Print the CPU time to fold one turn more; a fold that is finished beside it comes on top."""
     for size in sizes:
         with tempfile.TemporaryDirectory() as place:
             folder = Folder(Settings(store=f"{place}/s.db"), time.time)

@@ -100,10 +100,10 @@ class Tools:
         Raises:
             ConfigError: it is not known.
         """
-        found = self._store.get([COMPACTED + name]).get(COMPACTED + name)
-        if not isinstance(found, str):
+        text = self._store.get([COMPACTED + name]).get(COMPACTED + name)
+        if not isinstance(text, str):
             raise ConfigError(f"there is no session {name!r}; list the resources to see them")
-        return found
+        return text
 
     def retrieve(self, arguments: Mapping[str, Any]) -> str:
         """Return an original or a part of it.
@@ -217,12 +217,12 @@ def make_server(tools: Tools, *, lists_sessions: bool = False) -> Any:
     async def call_tool(_context: Any, params: Any) -> Any:
         try:
             answer = await asyncio.to_thread(tools.call, params.name, params.arguments or {})
-            said = answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False)
+            spelled = answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False)
         except Exception as error:  # noqa: BLE001 - whatever a model sends, it gets an answer
             why = str(error) if isinstance(error, RefoldError) else describe(error)
             text = types.TextContent(text=why)
             return types.CallToolResult(content=[text], is_error=True)
-        text = types.TextContent(text=said)
+        text = types.TextContent(text=spelled)
         if isinstance(answer, str):
             return types.CallToolResult(content=[text])
         return types.CallToolResult(content=[text], structured_content=answer)

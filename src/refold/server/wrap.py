@@ -97,10 +97,10 @@ def _running(command: Sequence[str], env: Mapping[str, str]) -> Iterator[str]:
         with server:
             assert server.stdout is not None
             try:
-                said = server.stdout.readline().decode(errors="replace").strip()
-                if not said.startswith(_LISTENING):
+                line = server.stdout.readline().decode(errors="replace").strip()
+                if not line.startswith(_LISTENING):
                     raise ConfigError(f"the proxy does not start: {_last_line(server, log)}")
-                yield said.removeprefix(_LISTENING)
+                yield line.removeprefix(_LISTENING)
             finally:
                 _end(server)
 

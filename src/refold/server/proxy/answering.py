@@ -71,21 +71,21 @@ class Answer:
 
     async def whole(self, response: aiohttp.ClientResponse) -> bytes:
         """Return an answer that comes in one piece; byte for byte if no original was asked for."""
-        shown: list[Any] = []
+        visible: list[Any] = []
         while True:
             meter = self._meter(response)
             async with response:
                 content = await response.read()
             meter.feed(content)
-            answer = read_object(content) if shown or _TOOL_NAME in content else None
+            answer = read_object(content) if visible or _TOOL_NAME in content else None
             if answer is None:
                 return content
             turn = self._api.read_answer(answer)
-            following = await self._go_on(turn, len(turn.shown)) if turn.calls else None
+            following = await self._go_on(turn, len(turn.visible)) if turn.calls else None
             if following is None:
-                is_same = not turn.calls and not shown
-                return content if is_same else json.dumps(self._api.join(shown, answer)).encode()
-            shown += turn.shown
+                is_same = not turn.calls and not visible
+                return content if is_same else json.dumps(self._api.join(visible, answer)).encode()
+            visible += turn.visible
             response = following
 
     async def stream(self, response: aiohttp.ClientResponse) -> AsyncIterator[bytes]:
@@ -106,7 +106,7 @@ class Answer:
 
         Events are passed on until a retrieval call begins, and held back from there on.
         """
-        shown: list[Any] = []
+        visible: list[Any] = []
         following: aiohttp.ClientResponse | None = response
         while following is not None:
             splitter, passed, held = EventSplitter(), list[bytes](), list[bytes]()
@@ -122,34 +122,34 @@ class Answer:
                         # Of the first round, only the first event is read: it has the id.
                         data = read_event(event) if self.rounds or len(passed) == 1 else None
                         name = name or (self._api.response_id(data) if data else "")
-                        pieces = self._shifted([data], shown) if self.rounds and data else [event]
+                        pieces = self._shifted([data], visible) if self.rounds and data else [event]
                         for piece in pieces:
                             yield piece
             self.names = self.names[0] or name, name or self.names[1]
             following, rest = None, [splitter.close()]
             if held:
-                following, rest = await self._fetch(passed, held, shown)
+                following, rest = await self._fetch(passed, held, visible)
             for piece in rest:
                 if piece:
                     yield piece
 
     async def _fetch(
-        self, passed: Sequence[bytes], held: Sequence[bytes], shown: list[Any]
+        self, passed: Sequence[bytes], held: Sequence[bytes], visible: list[Any]
     ) -> tuple[aiohttp.ClientResponse | None, list[bytes]]:
         """Answer the calls in the events that were *held* back; return the next round.
 
-        If there is none, return what the client gets of these events. What was *shown* grows.
+        If there is none, return what the client gets of these events. What was *visible* grows.
         """
         before = read_events(passed)
         events = [*before, *read_events(held)]
-        turn, seen = self._api.read_stream(events), self._api.read_stream(before).shown
+        turn, seen = self._api.read_stream(events), self._api.read_stream(before).visible
         following = await self._go_on(turn, len(seen)) if turn.calls else None
         released: list[bytes] = []
         if following is None:
             kept = self._api.without_retrievals(events)[len(before) :]
-            released = self._shifted(kept, shown)
+            released = self._shifted(kept, visible)
             released += (event for event in held if read_event(event) is None)
-        shown += seen
+        visible += seen
         return following, released
 
     def _is_retrieval(self, event: bytes) -> bool:
@@ -158,10 +158,10 @@ class Answer:
         data = read_event(event)
         return data is not None and self._api.starts_retrieval(data)
 
-    def _shifted(self, events: Sequence[Wire], shown: Sequence[Any]) -> list[bytes]:
+    def _shifted(self, events: Sequence[Wire], visible: Sequence[Any]) -> list[bytes]:
         """Return *events* as those of the one answer that the client sees."""
         shifted = [
-            self._api.shift(event, shown, self.names[0]) if self.rounds else event
+            self._api.shift(event, visible, self.names[0]) if self.rounds else event
             for event in events
         ]
         return [
@@ -173,7 +173,7 @@ class Answer:
         self.meters.append(meter)
         return meter
 
-    async def _go_on(self, turn: Turn, shown: int) -> aiohttp.ClientResponse | None:
+    async def _go_on(self, turn: Turn, visible: int) -> aiohttp.ClientResponse | None:
         """Answer the calls of *turn* and ask the model to continue.
 
         `None` if it is the client's turn, if there were too many rounds, or if the provider fails.
@@ -193,7 +193,7 @@ class Answer:
             response.release()
             return None
         self._body = body
-        self.rounds.append(Round(shown, wires))
+        self.rounds.append(Round(visible, wires))
         return response
 
 

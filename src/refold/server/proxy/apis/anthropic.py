@@ -45,8 +45,8 @@ class _Anthropic(Api):
 
     def model_of(self, body: Wire, path: str) -> str | None:
         """Return the model; on Vertex AI, the path names it."""
-        found = self.path.search(path)
-        return found[1] if found and found[1] else super().model_of(body, path)
+        match = self.path.search(path)
+        return match[1] if match and match[1] else super().model_of(body, path)
 
     def read_usage(self, data: Wire, known: Usage) -> Usage:
         """Read `usage` of an answer, of `message_start`, or of `message_delta`."""

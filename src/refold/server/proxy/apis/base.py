@@ -44,7 +44,7 @@ class RetrievalCall(NamedTuple):
 class Turn:
     """One answer of the model, split at its first retrieval call."""
 
-    shown: Sequence[Any] = ()
+    visible: Sequence[Any] = ()
     """What the client gets of it: blocks, items, parts, or one text."""
     calls: Sequence[RetrievalCall] = ()
     is_mixed: bool = False
@@ -56,7 +56,7 @@ class Turn:
 class Round(NamedTuple):
     """One round of retrieval, hidden from the client."""
 
-    shown: int
+    visible: int
     """How much of the client's turn came before it: blocks, items, parts or characters."""
     wires: Sequence[Wire]
     """The calls and their results, as messages."""
@@ -168,13 +168,13 @@ class Api(ABC):
             return Turn()
         ours = [piece for piece in pieces if self.is_retrieval(piece)]
         if not ours:
-            return Turn(shown=pieces)
-        shown = pieces[: pieces.index(ours[0])]
+            return Turn(visible=pieces)
+        visible = pieces[: pieces.index(ours[0])]
         return Turn(
-            shown=shown,
+            visible=visible,
             calls=[self.read_call(piece) for piece in ours],
-            is_mixed=any(self.tool_called(piece) is not None for piece in shown),
-            wires=self.as_messages([*shown, *ours]),
+            is_mixed=any(self.tool_called(piece) is not None for piece in visible),
+            wires=self.as_messages([*visible, *ours]),
         )
 
     def as_messages(self, pieces: list[Wire]) -> list[Wire]:
@@ -189,9 +189,9 @@ class Api(ABC):
 
     # --- several rounds as one answer -----------------------------------------------------------
 
-    def join(self, shown: Sequence[Any], answer: Wire) -> Wire:
-        """Return an answer in one piece after what was *shown* before, without retrieval calls."""
-        pieces = [*shown, *self.kept(answer.get(self.answer_key))]
+    def join(self, visible: Sequence[Any], answer: Wire) -> Wire:
+        """Return a whole answer without retrieval calls, after what was *visible* before."""
+        pieces = [*visible, *self.kept(answer.get(self.answer_key))]
         return {**answer, self.answer_key: pieces}
 
     def kept(self, pieces: object) -> list[Wire]:
@@ -199,17 +199,17 @@ class Api(ABC):
         pieces = pieces if isinstance(pieces, list) else []
         return [piece for piece in pieces if not self.is_retrieval(piece)]
 
-    def shift(self, event: Wire, shown: Sequence[Any], name: str) -> Wire | None:
+    def shift(self, event: Wire, visible: Sequence[Any], name: str) -> Wire | None:
         """Return an event of a later round as if all were one answer; `None` to leave it out.
 
-        *shown* is what the client has of earlier rounds, *name* the id that it knows. Pieces are
+        *visible* is what the client has of earlier rounds, *name* the id that it knows. Pieces are
         counted on from there where they have numbers; an answer begins only once.
         """
         del name
         if event.get("type") in self.opens_answer:
             return None
         if self.index in event:
-            return {**event, self.index: event[self.index] + len(shown)}
+            return {**event, self.index: event[self.index] + len(visible)}
         return event
 
     def without_retrievals(self, events: Sequence[Wire]) -> list[Wire]:
@@ -238,7 +238,7 @@ class Api(ABC):
             return list(messages)
         answer = messages[0]
         inserted = [wire for _, wires in rounds for wire in wires]
-        start = sum(shown for shown, _ in rounds)
+        start = sum(visible for visible, _ in rounds)
         pieces = answer.get(self.pieces)
         if not isinstance(pieces, self.pieces_type) or len(pieces) < start:
             return [*inserted, *messages]

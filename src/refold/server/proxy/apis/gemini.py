@@ -34,8 +34,8 @@ class _Gemini(Api):
 
     def model_of(self, body: Wire, path: str) -> str | None:
         del body
-        found = self.path.search(path)
-        return found[1] if found else None
+        match = self.path.search(path)
+        return match[1] if match else None
 
     def has_tools(self, body: Wire) -> bool:
         """Return whether there are functions; they cannot be mixed with other kinds of tools."""
@@ -92,11 +92,11 @@ class _Gemini(Api):
         call = piece["functionCall"]
         return RetrievalCall(call.get("id") or "", call.get("args") or {})
 
-    def join(self, shown: Sequence[Any], answer: Wire) -> Wire:
+    def join(self, visible: Sequence[Any], answer: Wire) -> Wire:
         candidates = answer.get("candidates")
         if not isinstance(candidates, list) or not candidates:
             return answer
-        parts = [*shown, *self.kept(_parts(answer))]
+        parts = [*visible, *self.kept(_parts(answer))]
         content = {"role": "model", **(candidates[0].get("content") or {}), "parts": parts}
         return {**answer, "candidates": [{**candidates[0], "content": content}]}
 

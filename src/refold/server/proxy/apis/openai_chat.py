@@ -17,7 +17,7 @@ from refold.server.proxy.apis.base import (
 
 
 class _OpenAIChat(Api):
-    """Chat completions; what is shown of a turn is its text, counted in characters."""
+    """Chat completions; the visible part of a turn is its text, counted in characters."""
 
     name = "openai-chat"
     provider = "openai"
@@ -66,7 +66,7 @@ class _OpenAIChat(Api):
         ours = [call for call in calls if self.is_retrieval(call)]
         answer: Wire = {"role": "assistant", "content": text or None, "tool_calls": ours}
         return Turn(
-            shown=text,
+            visible=text,
             calls=[self.read_call(call) for call in ours],
             is_mixed=bool(ours) and calls[0] is not ours[0],
             wires=[answer] if ours else (),
@@ -82,11 +82,11 @@ class _OpenAIChat(Api):
     def result(self, call: RetrievalCall, text: str) -> Wire:
         return {"role": "tool", "tool_call_id": call.id, "content": text}
 
-    def join(self, shown: Sequence[Any], answer: Wire) -> Wire:
+    def join(self, visible: Sequence[Any], answer: Wire) -> Wire:
         choice = _choice(answer)
         message = dict(choice.get("message") or {})
-        if shown:
-            message["content"] = "".join(shown) + (message.get("content") or "")
+        if visible:
+            message["content"] = "".join(visible) + (message.get("content") or "")
         if message.get("tool_calls"):
             kept = self.kept(message.pop("tool_calls"))
             message |= {"tool_calls": kept} if kept else {}

@@ -70,12 +70,12 @@ class _OpenAIResponses(Api):
         """Return the items themselves: each is a message."""
         return pieces
 
-    def shift(self, event: Wire, shown: Sequence[Any], name: str) -> Wire | None:
+    def shift(self, event: Wire, visible: Sequence[Any], name: str) -> Wire | None:
         """Count items on; the response begins once, and ends with all of them."""
-        shifted = super().shift(event, shown, name)
+        shifted = super().shift(event, visible, name)
         if shifted is None or not isinstance(event.get("response"), dict):
             return shifted
-        return {**event, "response": {**self.join(shown, event["response"]), "id": name}}
+        return {**event, "response": {**self.join(visible, event["response"]), "id": name}}
 
     def without_retrievals(self, events: Sequence[Wire]) -> list[Wire]:
         """Drop items of retrieval calls, also from whole responses."""
@@ -90,9 +90,9 @@ class _OpenAIResponses(Api):
         """Insert each round after the items that came before it."""
         expanded: list[Wire] = []
         start = 0
-        for shown, wires in rounds:
-            expanded += [*messages[start : start + shown], *wires[shown:]]
-            start += shown
+        for visible, wires in rounds:
+            expanded += [*messages[start : start + visible], *wires[visible:]]
+            start += visible
         return [*expanded, *messages[start:]]
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from refold.conversation.cursor import Cursor, Item, View
@@ -37,39 +37,28 @@ _LIST_LENGTH: Final = 128
 """Names in a list: the last list of 20,000 messages is then as long as the list of all lists."""
 
 
-@dataclass(frozen=True, slots=True)
-class Saved:
-    """A saved session, read back."""
+def restore(session: Session[Any], state: Mapping[str, Any], *, keeps_rates: bool) -> SessionReport:
+    """Let a *session*, to which the messages were appended, go on as it was; return its report.
 
-    options: Options
-    messages: list[dict[str, Any]]
-    verbatim: dict[str, Any]
-    view: dict[str, Any]
-    facts: dict[str, Any]
-
-    def restore(self, session: Session[Any], *, keeps_rates: bool) -> SessionReport:
-        """Let a *session*, to which the messages were appended, go on as it was; return its report.
-
-        Its rates are those of then if it *keeps_rates*.
-        """
-        cursor, facts = session.cursor, self.facts
-        _rebuild(cursor, self.view, self.verbatim)
-        if self.view["budget"] is not None:
-            budget = SessionReport.from_dict(self.view["budget"]).budget
-            cursor.now = replace(cursor.now, budget=budget)
-        cursor.verbatim.update(self.verbatim)
-        report = SessionReport.from_dict(facts["report"])
-        cursor.tally = Tally.of(report.model)
-        spent, plain, cost = facts["account"]
-        read, written, seconds = facts["rates"]
-        rates = Rates(read=read, written=written, seconds=seconds)
-        rates = rates if keeps_rates else session.account.rates
-        session.account = Account(rates=rates, spent=spent, plain=plain, saved=cost)
-        count, session.sent_at, session.whole_sent = facts["sent"]
-        tokens = sum(item.tokens for item in cursor.now.current()[:count])
-        session.sent = replace(cursor.now, count=count, tokens=tokens)
-        session.has_new_pins = bool(self.options.pins)
-        return report
+    Its rates are those of then if it *keeps_rates*.
+    """
+    cursor, facts, view = session.cursor, state["facts"], state["view"]
+    _rebuild(cursor, view, state["verbatim"])
+    if view["budget"] is not None:
+        cursor.now = replace(cursor.now, budget=SessionReport.from_dict(view["budget"]).budget)
+    cursor.verbatim.update(state["verbatim"])
+    report = SessionReport.from_dict(facts["report"])
+    cursor.tally = Tally.of(report.model)
+    spent, plain, cost = facts["account"]
+    read, written, seconds = facts["rates"]
+    rates = Rates(read=read, written=written, seconds=seconds)
+    rates = rates if keeps_rates else session.account.rates
+    session.account = Account(rates=rates, spent=spent, plain=plain, saved=cost)
+    count, session.sent_at, session.whole_sent = facts["sent"]
+    tokens = sum(item.tokens for item in cursor.now.current()[:count])
+    session.sent = replace(cursor.now, count=count, tokens=tokens)
+    session.has_new_pins = bool(session.options.pins)
+    return report
 
 
 def spell_trace(session: Session[Any], first: int) -> dict[str, Any]:
@@ -191,8 +180,8 @@ def _write_list(values: Sequence[Any], entries: dict[str, Any]) -> list[str]:
     return names
 
 
-def read_state(store: Store, key: str, choices: Mapping[str, Any]) -> Saved:
-    """Read a session back; *choices* replace or complete its options."""
+def read_state(store: Store, key: str) -> dict[str, Any]:
+    """Read back what was written, with the messages, originals and stand-ins that it names."""
     state = store.get([key]).get(key)
     if not isinstance(state, dict) or not key.startswith(_KEY_PREFIX):
         raise StoreError(f"the store has no session {key!r}; was it saved to another one?")
@@ -216,19 +205,16 @@ def read_state(store: Store, key: str, choices: Mapping[str, Any]) -> Saved:
 
     names = read_list(state["messages"], "messages")
     originals = read_list(state["verbatim"], "originals")
-    view = state["view"]
-    stand_ins = read([row[_WIRE] for row in view["items"] if row[_WIRE]], "stand-ins")
-    for row in view["items"]:
+    stand_ins = read([row[_WIRE] for row in state["view"]["items"] if row[_WIRE]], "stand-ins")
+    for row in state["view"]["items"]:
         row[_WIRE] = stand_ins[row[_WIRE]] if row[_WIRE] else None
     messages = read(names, "messages")
     wires = read([name for _, name in originals], "originals")
-    return Saved(
-        options=_options_from_wire(state["options"], choices),
-        messages=[messages[name] for name in names],
-        verbatim={id_: wires[name] for id_, name in originals},
-        view=view,
-        facts=state["facts"],
-    )
+    return {
+        **state,
+        "messages": [messages[name] for name in names],
+        "verbatim": {id_: wires[name] for id_, name in originals},
+    }
 
 
 def _check(key: str, value: object, name: str, what: str) -> None:
@@ -273,7 +259,8 @@ def _options_to_wire(options: Options) -> dict[str, Any]:
     return wire
 
 
-def _options_from_wire(wire: Mapping[str, Any], choices: Mapping[str, Any]) -> Options:
+def read_options(wire: Mapping[str, Any], choices: Mapping[str, Any]) -> Options:
+    """Return the options of a saved session, which *choices* replace or complete."""
     values = dict(wire)
     lost = ["counter"] if values.pop("counter") else []
     check_passed([*lost, *(["pins"] if values["pins"] is None else [])], choices)

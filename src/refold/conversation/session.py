@@ -25,8 +25,10 @@ from refold.conversation.report import SessionReport
 from refold.conversation.saved import (
     check_passed,
     follow_trace,
+    read_options,
     read_state,
     reading,
+    restore,
     spell_trace,
     write_state,
 )
@@ -538,11 +540,12 @@ class Session(Generic[M]):
         has_budget = "token_budget" in others
         budget = others.pop("token_budget", None)
         with reading(key):
-            saved = read_state(scoped(store, helpers.get("conversation")), key, others)
-            check_passed(saved.facts["models"], helpers)
-            session = cls(saved.options, store=store, prices=prices, clock=clock, **helpers)
-            session.extend(session._objects.revive(saved.messages))
-            session._report = saved.restore(session, keeps_rates=not prices)
-            was = saved.facts["budget"]
+            state = read_state(scoped(store, helpers.get("conversation")), key)
+            was, models = state["facts"]["budget"], state["facts"]["models"]
+            saved = read_options(state["options"], others)
+            check_passed(models, helpers)
+            session = cls(saved, store=store, prices=prices, clock=clock, **helpers)
+            session.extend(session._objects.revive(state["messages"]))
+            session._report = restore(session, state, keeps_rates=not prices)
             session._budget = Budget.of(budget) if has_budget else Budget(*was)
         return session

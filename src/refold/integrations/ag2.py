@@ -56,8 +56,8 @@ def _block(piece: Any) -> mirror.Block:
         case ToolCallEvent():
             return mirror.call(piece.id, piece.name, piece.arguments)
         case ToolResultEvent() if all(isinstance(part, TextInput) for part in piece.result.parts):
-            said = "\n".join(part.content for part in piece.result.parts)
-            return mirror.result(piece.parent_id, said)
+            words = "\n".join(part.content for part in piece.result.parts)
+            return mirror.result(piece.parent_id, words)
     return mirror.other(type(piece).__name__)
 
 

@@ -57,9 +57,9 @@ class RefoldCompression(Integration):
         _model.set(name if isinstance(name, str) else None)
         return bool(_fresh(messages))
 
-    async def ashould_compress(self, *given: Any, **named: Any) -> bool:
+    async def ashould_compress(self, *args: Any, **kwargs: Any) -> bool:
         """Do what `should_compress` does."""
-        return self.should_compress(*given, **named)
+        return self.should_compress(*args, **kwargs)
 
     def compress(self, messages: Sequence[Message], run_metrics: object = None) -> None:
         """Add short forms to the results that no model has seen yet."""
@@ -76,9 +76,9 @@ class RefoldCompression(Integration):
         assert self.last is not None, "it was just folded"
         fresh = _fresh(messages)
         for place in fresh:
-            shown = folded[place]
-            if shown is not messages[place]:
-                messages[place].compressed_content = shown.content
+            short = folded[place]
+            if short is not messages[place]:
+                messages[place].compressed_content = short.content
         report = self.last.report
         self.stats = {
             "messages_compressed": len(fresh),

@@ -43,8 +43,8 @@ def _block(piece: Any) -> mirror.Block:
             return mirror.call(piece.id, piece.name, piece.arguments)
         case FunctionExecutionResult():
             return mirror.result(piece.call_id, piece.content)
-        case ("thought", str(said)):
-            return mirror.other(said)  # also what was said beside calls, which is not thinking
+        case ("thought", str(words)):
+            return mirror.other(words)  # also what was said beside calls, which is not thinking
     return mirror.other(type(piece).__name__)
 
 

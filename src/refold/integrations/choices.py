@@ -41,12 +41,12 @@ class CheckedChoices:
     """The options of one integration, checked; the store is opened when it is first needed."""
 
     def __init__(self, choices: Choices) -> None:
-        given: dict[str, Any] = {**choices}
-        self._store = given.pop("store", None)
-        self.token_budget: int | str | None = given.pop("token_budget", "auto")
-        self.summarizer: object = given.pop("summarizer", None)
-        self.model: str | None = given.get("model")
-        self.options = Options(**given)
+        options: dict[str, Any] = {**choices}
+        self._store = options.pop("store", None)
+        self.token_budget: int | str | None = options.pop("token_budget", "auto")
+        self.summarizer: object = options.pop("summarizer", None)
+        self.model: str | None = options.get("model")
+        self.options = Options(**options)
         Budget.of(self.token_budget)
 
     @property

@@ -91,20 +91,20 @@ class Conversations:
             format: their shape, by default the one that is recognized.
             beside: what else counts against the budget: system prompt and tools.
         """
-        given = list(messages)
+        history = list(messages)
         owner = (conversation or "", self.choices.model or model or "", format)
         try:
-            folded = self._fold(given, owner, beside)
+            folded = self._fold(history, owner, beside)
         except RefoldError as error:  # such as a store that cannot be opened
             _log.error("sent as it is, because it cannot be folded: %s", describe(error))
-            places = [range(place, place + 1) for place in range(len(given))]
-            folded = Folded(messages=given, places=places, conversation=conversation or "")
+            places = [range(place, place + 1) for place in range(len(history))]
+            folded = Folded(messages=history, places=places, conversation=conversation or "")
         _current.set(folded.conversation)
         return folded
 
-    async def afold(self, messages: Sequence[Any], **given: Any) -> Folded:
+    async def afold(self, messages: Sequence[Any], **about: Any) -> Folded:
         """Do what `fold` does without blocking the event loop."""
-        folded = await asyncio.to_thread(partial(self.fold, messages, **given))
+        folded = await asyncio.to_thread(partial(self.fold, messages, **about))
         _current.set(folded.conversation)  # the thread has a context of its own
         return folded
 
@@ -138,13 +138,13 @@ class Conversations:
         )
         return tool.call(arguments)
 
-    async def aretrieve(self, arguments: Mapping[str, Any] | str, **given: Any) -> str:
+    async def aretrieve(self, arguments: Mapping[str, Any] | str, **about: Any) -> str:
         """Do what `retrieve` does without blocking the event loop."""
-        return await asyncio.to_thread(partial(self.retrieve, arguments, **given))
+        return await asyncio.to_thread(partial(self.retrieve, arguments, **about))
 
-    def _fold(self, given: list[Any], owner: _Owner, beside: object) -> Folded:
+    def _fold(self, history: list[Any], owner: _Owner, beside: object) -> Folded:
         """Let the session that goes on with these messages fold them, or a new one."""
-        names, tracked = name_beginnings(given), None
+        names, tracked = name_beginnings(history), None
         budget = self.choices.token_budget
         if beside is not None and isinstance(budget, int):
             count = self.choices.options.counter or counter_for(owner[1] or None)
@@ -153,9 +153,9 @@ class Conversations:
         length, known = self._finder.find(names, owner)
         if known is not None:
             with known.lock:
-                tracked = known.going_on(given, names, length)
+                tracked = known.going_on(history, names, length)
                 if tracked is known:
-                    return self._send(known, given, names, owner, budget)
+                    return self._send(known, history, names, owner, budget)
         if tracked is None:
             name, model, format_ = owner
             tracked = TrackedSession(
@@ -164,12 +164,12 @@ class Conversations:
                 conversation=name or uuid4().hex,
                 summarizer=self.choices.summarizer,
             )
-        return self._send(tracked, given, names, owner, budget)
+        return self._send(tracked, history, names, owner, budget)
 
     def _send(
         self,
         session: TrackedSession,
-        given: list[Any],
+        history: list[Any],
         names: list[bytes],
         owner: _Owner,
         budget: int | str | None,
@@ -180,11 +180,11 @@ class Conversations:
             most = int(_RESULT_SHARE * budget) if isinstance(budget, int) else None
             budget = None
         refused = _refused(session.report)
-        shown, places = session.send(given, names, budget, most)
+        sent, places = session.send(history, names, budget, most)
         if session.names:  # otherwise it has sent nothing that it knows
             self._finder.keep(session, dict.fromkeys(names, session), owner)
         folded = Folded(
-            messages=shown,
+            messages=sent,
             places=places,
             conversation=session.conversation or "",
             report=session.report,
@@ -250,10 +250,10 @@ class Integration:
     def _write(self, messages: Sequence[Any], wires: Sequence[Any], folded: Folded) -> list[Any]:
         if self._mirror is None:
             return folded.messages
-        shown: list[Any] = self._mirror.back(messages, wires, folded.messages)
+        written: list[Any] = self._mirror.back(messages, wires, folded.messages)
         if self._keeps_what_was_sent:
-            note_originals(shown, messages, folded.places)
-        return shown
+            note_originals(written, messages, folded.places)
+        return written
 
     def _warn_once(self, problem: str) -> None:
         """Log a problem that every request has, unless it was logged before."""

@@ -26,8 +26,8 @@ class RefoldLLM(Integration):
         """Fold what *llm* sends from now on; return it."""
         call, acall = llm.call, llm.acall
 
-        def about(named: dict[str, Any]) -> dict[str, Any]:
-            tools = [tool for tool in named.get("tools") or () if isinstance(tool, dict)]
+        def about(kwargs: dict[str, Any]) -> dict[str, Any]:
+            tools = [tool for tool in kwargs.get("tools") or () if isinstance(tool, dict)]
             return {
                 "model": llm.model,
                 "conversation": get_current_task_id(),
@@ -35,15 +35,15 @@ class RefoldLLM(Integration):
                 "beside": tools,
             }
 
-        def folded_call(messages: Any, *given: Any, **named: Any) -> Any:
+        def folded_call(messages: Any, *args: Any, **kwargs: Any) -> Any:
             if isinstance(messages, list):
-                messages = self._fold(messages, **about(named))
-            return call(messages, *given, **named)
+                messages = self._fold(messages, **about(kwargs))
+            return call(messages, *args, **kwargs)
 
-        async def folded_acall(messages: Any, *given: Any, **named: Any) -> Any:
+        async def folded_acall(messages: Any, *args: Any, **kwargs: Any) -> Any:
             if isinstance(messages, list):
-                messages = await self._afold(messages, **about(named))
-            return await acall(messages, *given, **named)
+                messages = await self._afold(messages, **about(kwargs))
+            return await acall(messages, *args, **kwargs)
 
         # CrewAI's own hooks see the executor's list, which is what the task keeps.
         object.__setattr__(llm, "call", folded_call)

@@ -54,11 +54,11 @@ class RefoldReAct(dspy.ReAct):
                 wires += _step(trajectory, name.removeprefix("observation_"))
         model = getattr(dspy.settings.lm, "model", None)
         sent = self.refold._fold(wires, model=model, format=mirror.FORMAT)
-        shown: dict[str, Any] = {}
+        fields: dict[str, Any] = {}
         for number, wire in enumerate(sent):
             if wire is not wires[0]:
-                shown.update(_fields(wire, number))
-        return super()._format_trajectory(shown)
+                fields.update(_fields(wire, number))
+        return super()._format_trajectory(fields)
 
 
 def _spell(inputs: dict[str, Any]) -> str:
@@ -67,12 +67,13 @@ def _spell(inputs: dict[str, Any]) -> str:
 
 def _step(trajectory: dict[str, Any], number: str) -> list[dict[str, Any]]:
     """Return a step of a trajectory as a call and its result."""
-    thought, name, given, observed = (trajectory.get(f"{field}_{number}") for field in _STEP)
-    said = [mirror.text(str(thought))] if thought else []
-    call = mirror.call(number, str(name), given if isinstance(given, dict) else {"input": given})
+    thought, name, arguments, observed = (trajectory.get(f"{field}_{number}") for field in _STEP)
+    words = [mirror.text(str(thought))] if thought else []
+    arguments = arguments if isinstance(arguments, dict) else {"input": arguments}
+    call = mirror.call(number, str(name), arguments)
     result = mirror.result(number, str(observed))
     return [
-        {"role": "assistant", "content": [*said, call]},
+        {"role": "assistant", "content": [*words, call]},
         {"role": "user", "content": [result]},
     ]
 

@@ -37,10 +37,10 @@ class RefoldLogger(SdkIntegration, CustomLogger):
         self, kwargs: dict[str, Any], call_type: CallTypes | None
     ) -> dict[str, Any] | None:
         """Return the request with what the model needs of its messages."""
-        found = _find(kwargs, call_type)
-        if found is None:
+        asked = _find(kwargs, call_type)
+        if asked is None:
             return None
-        key, about = found
+        key, about = asked
         return {**kwargs, key: await self._afold(kwargs[key], **about)}
 
     def fold(self, messages: Sequence[Any], model: str) -> list[Any]:

@@ -21,14 +21,14 @@ _ORIGINALS: Final = "_refold_originals"
 """The attribute with which a message refers to those that it stands for."""
 
 
-def text(said: str) -> Block:
+def text(words: str) -> Block:
     """Mirror a text."""
-    return {"type": "text", "text": said}
+    return {"type": "text", "text": words}
 
 
-def thought(said: str) -> Block:
+def thought(words: str) -> Block:
     """Mirror thinking."""
-    return {"type": "thinking", "thinking": said}
+    return {"type": "thinking", "thinking": words}
 
 
 def call(id_: str | None, name: str | None, arguments: object) -> Block:
@@ -36,9 +36,9 @@ def call(id_: str | None, name: str | None, arguments: object) -> Block:
     return {"type": "tool_use", "id": id_ or "", "name": name or "", "input": arguments}
 
 
-def result(call_id: str | None, said: str) -> Block:
+def result(call_id: str | None, words: str) -> Block:
     """Mirror a tool result."""
-    return {"type": "tool_result", "tool_use_id": call_id or "", "content": said}
+    return {"type": "tool_result", "tool_use_id": call_id or "", "content": words}
 
 
 def other(piece: object) -> Block:
@@ -89,14 +89,14 @@ class Mirror:
             if before is not None and block == wires[number]["content"][place]:
                 pieces.append(before)
             else:
-                said = block["content"] if block["type"] == "tool_result" else block["text"]
-                pieces.append(self.piece(before, said))
+                words = block["content"] if block["type"] == "tool_result" else block["text"]
+                pieces.append(self.piece(before, words))
         return self.message(old, wire["role"], pieces)
 
 
-def note_originals(shown: Sequence[Any], messages: Sequence[Any], places: Sequence[range]) -> None:
+def note_originals(sent: Sequence[Any], messages: Sequence[Any], places: Sequence[range]) -> None:
     """Let messages that were made know which they stand for, where the framework keeps them."""
-    for one, stood_for in zip(shown, places, strict=True):
+    for one, stood_for in zip(sent, places, strict=True):
         if one is not messages[stood_for.start]:
             object.__setattr__(one, _ORIGINALS, [messages[place] for place in stood_for])
 

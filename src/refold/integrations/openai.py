@@ -84,9 +84,9 @@ class RefoldTransport(_Folding, httpx.BaseTransport):
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         """Send a request."""
-        found = self._body_of(request, request.read())
-        if found is not None:
-            body, key, about = found
+        asked = self._body_of(request, request.read())
+        if asked is not None:
+            body, key, about = asked
             body[key] = self._fold(body[key], **about)
             request = _with(request, body)
         return self._transport.handle_request(request)
@@ -107,9 +107,9 @@ class AsyncRefoldTransport(_Folding, httpx.AsyncBaseTransport):
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """Send a request."""
-        found = self._body_of(request, await request.aread())
-        if found is not None:
-            body, key, about = found
+        asked = self._body_of(request, await request.aread())
+        if asked is not None:
+            body, key, about = asked
             body[key] = await self._afold(body[key], **about)
             request = _with(request, body)
         return await self._transport.handle_async_request(request)

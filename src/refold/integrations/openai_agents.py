@@ -31,18 +31,18 @@ class RefoldFilter(Integration):
 
     async def __call__(self, data: CallModelData[Any]) -> ModelInputData:
         """Return what to send; unchanged items are the same objects."""
-        given = data.model_data
-        if _is_held_by_server(given.input):
+        sent = data.model_data
+        if _is_held_by_server(sent.input):
             self._warn_once(_SERVER_HELD)
-            return given
+            return sent
         tools = [getattr(tool, "description", "") for tool in data.agent.tools]
         messages = await self._afold(
-            given.input,
+            sent.input,
             model=_name_of(data.agent.model),
             format=_FORMAT,
-            beside=[given.instructions, *tools],
+            beside=[sent.instructions, *tools],
         )
-        return ModelInputData(input=messages, instructions=given.instructions)
+        return ModelInputData(input=messages, instructions=sent.instructions)
 
     @property
     def tool(self) -> FunctionTool:

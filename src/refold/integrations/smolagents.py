@@ -39,9 +39,9 @@ def _pieces_of(messages: Sequence[ChatMessage]) -> list[tuple[ChatMessage, list[
     for number, message in enumerate(messages):
         content = message.content
         blocks = content if isinstance(content, list) else [{"type": "text", "text": content or ""}]
-        said = str(blocks[0].get("text", "")) if blocks else ""
-        is_call = message.role == "tool-call" and said.startswith(_CALLING)
-        is_result = message.role == "tool-response" and said.startswith(_OBSERVED)
+        text = str(blocks[0].get("text", "")) if blocks else ""
+        is_call = message.role == "tool-call" and text.startswith(_CALLING)
+        is_result = message.role == "tool-response" and text.startswith(_OBSERVED)
         call_id = f"c{number}" if is_call else waiting if is_result else ""
         waiting = call_id if is_call else "" if is_result else waiting
         read.append((message, [_Piece(block, call_id, is_call) for block in blocks]))
@@ -54,22 +54,23 @@ def _read(entry: tuple[ChatMessage, list[_Piece]]) -> tuple[str, list[_Piece]]:
 
 
 def _block(piece: _Piece) -> mirror.Block:
-    said = piece.block.get("text")
-    if not isinstance(said, str):
+    text = piece.block.get("text")
+    if not isinstance(text, str):
         return mirror.other(piece.block.get("type"))
     if not piece.call_id:
-        return mirror.text(said)
+        return mirror.text(text)
     if not piece.is_call:
-        return mirror.result(piece.call_id, said.removeprefix(_OBSERVED))
+        return mirror.result(piece.call_id, text.removeprefix(_OBSERVED))
     try:
-        calls = [call["function"] for call in literal_eval(said.removeprefix(_CALLING))]
-        name, given = str(calls[0]["name"]), calls[0]["arguments"]
+        calls = [call["function"] for call in literal_eval(text.removeprefix(_CALLING))]
+        name, arguments = str(calls[0]["name"]), calls[0]["arguments"]
     except (ValueError, SyntaxError, TypeError, LookupError):
-        calls, name, given = [], "tool", said
+        calls, name, arguments = [], "tool", text
     if len(calls) > 1:
-        given = {"calls": calls}
-    name = RETRIEVE if RETRIEVE in said else name  # a program may call it, too
-    return mirror.call(piece.call_id, name, given if isinstance(given, dict) else {"input": given})
+        arguments = {"calls": calls}
+    name = RETRIEVE if RETRIEVE in text else name  # a program may call it, too
+    arguments = arguments if isinstance(arguments, dict) else {"input": arguments}
+    return mirror.call(piece.call_id, name, arguments)
 
 
 def _piece(old: _Piece | None, text: str) -> _Piece:

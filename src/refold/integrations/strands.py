@@ -47,11 +47,11 @@ class RefoldMiddleware(Integration):
         def retrieve(tool_use: Any, **state: Any) -> Any:
             agent = state.get("agent")
             messages = () if agent is None else agent.messages
-            said = self.conversations.retrieve(tool_use["input"], messages=messages)
+            answer = self.conversations.retrieve(tool_use["input"], messages=messages)
             return {
                 "toolUseId": tool_use["toolUseId"],
                 "status": "success",
-                "content": [{"text": said}],
+                "content": [{"text": answer}],
             }
 
         spec: Any = describe_retrieve("inputSchema")

@@ -27,13 +27,13 @@ _log: Final = logging.getLogger("refold.integrations")
 class TrackedSession(Session[Any]):
     """One session, and the beginnings by which it is recognized; it only ever grows."""
 
-    def __init__(self, *given: Any, **choices: Any) -> None:
-        super().__init__(*given, **choices)
+    def __init__(self, *options: Any, **choices: Any) -> None:
+        super().__init__(*options, **choices)
         self.names: list[bytes] = []
         self.lock = threading.Lock()
-        self.shown: list[Any] = []
+        self.last_sent: list[Any] = []
         """What was sent last."""
-        self.shown_for: list[range] = []
+        self.sent_for: list[range] = []
         """For each of these, the indices of the given messages that it stands for."""
         self.asked: dict[int, int | None] = {}
         """After how many messages an answer was asked for, and after how many folds; `None` if it
@@ -42,54 +42,54 @@ class TrackedSession(Session[Any]):
     @property
     def length_sent(self) -> int:
         """How many of the given messages were sent."""
-        return self.shown_for[-1].stop if self.shown_for else 0
+        return self.sent_for[-1].stop if self.sent_for else 0
 
     def send(
         self,
-        given: list[Any],
+        history: list[Any],
         names: list[bytes],
         budget: int | str | None,
         result_tokens: int | None,
     ) -> tuple[list[Any], list[range]]:
-        """Return what to send for the *given* history, and the places of what it stands for.
+        """Return what to send for a *history*, and the places of what it stands for.
 
         If folding fails, what was sent before is sent again, and what is new as it is.
         """
         length = self.length_sent
         try:
-            if not len(self) and self._thinking_in(given):
+            if not len(self) and self._thinking_in(history):
                 self.doubt_thinking()  # it may be bound to another form than the one given
             if len(self) < length:  # an earlier error kept it from learning what was sent
-                self.extend(given[len(self) : length])
+                self.extend(history[len(self) : length])
                 self.note_sent()
-            self.extend(given[len(self) :])
+            self.extend(history[len(self) :])
             view = self.view(budget, result_tokens=result_tokens)
         except RefoldError as error:
             _log.error("new messages are sent unfolded: %s", describe(error))
-            fresh = [range(place, place + 1) for place in range(length, len(given))]
-            if not length and self._thinking_in(given):  # nothing is known of what was sent
-                return [_without_thinking(one, self.options.format) for one in given], fresh
-            self.shown = [*self.shown, *given[length:]]
-            self.shown_for = [*self.shown_for, *fresh]
+            fresh = [range(place, place + 1) for place in range(length, len(history))]
+            if not length and self._thinking_in(history):  # nothing is known of what was sent
+                return [_without_thinking(one, self.options.format) for one in history], fresh
+            self.last_sent = [*self.last_sent, *history[length:]]
+            self.sent_for = [*self.sent_for, *fresh]
             self.note_sent()
         else:
             pairs = zip(view, self.unchanged, strict=True)
-            self.shown = [one if place is None else given[place] for one, place in pairs]
-            self.shown_for = self.places
+            self.last_sent = [one if place is None else history[place] for one, place in pairs]
+            self.sent_for = self.places
         folds = self.report.folds
-        is_same = self.asked.get(len(given), folds) == folds
-        self.asked[len(given)] = folds if is_same else None
+        is_same = self.asked.get(len(history), folds) == folds
+        self.asked[len(history)] = folds if is_same else None
         self.names = names[: max(len(self), self.length_sent)]
-        return [*self.shown], [*self.shown_for]
+        return [*self.last_sent], [*self.sent_for]
 
     def going_on(
-        self, given: Sequence[Any], names: list[bytes], length: int
+        self, history: Sequence[Any], names: list[bytes], length: int
     ) -> TrackedSession | None:
-        """Return who goes on with a *given* history, whose first *length* messages are known here.
+        """Return who goes on with a *history* whose first *length* messages are known here.
 
         It is this session, or one that branches off; `None` if one has to begin anew.
         """
-        answered = self._thinking_in(given[length:])
+        answered = self._thinking_in(history[length:])
         is_sent = self.asked.get(length) == self.report.folds
         if answered and not (answered == [0] and is_sent):
             return None
@@ -99,9 +99,9 @@ class TrackedSession(Session[Any]):
             return None  # little of it would stay
         other = self.fork()
         other.truncate(length)
-        count = sum(places.stop <= length for places in self.shown_for)
+        count = sum(places.stop <= length for places in self.sent_for)
         other.lock, other.names = threading.Lock(), self.names[:length]
-        other.shown, other.shown_for = self.shown[:count], self.shown_for[:count]
+        other.last_sent, other.sent_for = self.last_sent[:count], self.sent_for[:count]
         other.asked = {place: folds for place, folds in self.asked.items() if place <= length}
         return other
 

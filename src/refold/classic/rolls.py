@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from refold.classic.detectors import LONGEST_NAME
+from refold.classic.detectors import LONGEST_NAME, DetectorTable
 from refold.classic.names import MOST_NAMES, Names, choose_names, entity_cap
 from refold.classic.rules import Write
 from refold.classic.sentences import JOINT, Sentences, join, pack, read
-from refold.classic.texts import Reader, tag_handle_of
+from refold.classic.texts import Reader, View, tag_handle_of
 from refold.messages.folds import Fold, Outcome
 from refold.messages.formats import KNOWN_ROLES
 from refold.messages.message import Message
@@ -50,23 +50,16 @@ def roll_up(sources: Sequence[Message], room: int, reader: Reader, write: Write 
     for message in sources:
         parsed = _parse(message)
         for role, text in _lines(message, parsed):
-            view = reader.view(text)
-            sentences = read(view)
-            scores = sentences.scores
-            best = sorted(sorted(range(len(scores)), key=lambda n: -scores[n])[:_MOST_OF_A_TEXT])
-            chosen = [sentences.texts[place] for place in best]
-            # To a stretch, each text is one paragraph.
-            groups.append(Sentences(chosen, [scores[n] for n in best], [0] * len(best)))
-            speakers += [role] * len(best)
-            view.forget()
+            best = _best_of(reader.view(text))
+            groups.append(best)
+            speakers += [role] * len(best.texts)
         if len(names) < _ENOUGH_NAMES:
             names.update(dict.fromkeys(parsed.entities))
             texts = (
                 [parsed.body] if parsed.messages > 1 else [said_in(p.text) for p in message.parts]
             )
             for text in texts:
-                here = Names(reader.view(text), reader.detectors)
-                names.update(dict.fromkeys(choose_names([here], "", entity_cap(len(text)))))
+                names.update(dict.fromkeys(_names_in(reader.view(text), reader.detectors)))
     stretch = join(groups) if groups else Sentences([], [], [])
     chars = (room - MESSAGE_OVERHEAD) * _CHARS_PER_TOKEN
     for _ in range(_MAX_TRIES):
@@ -80,6 +73,27 @@ def roll_up(sources: Sequence[Message], room: int, reader: Reader, write: Write 
             return _fold(sources, tag)
         chars = int(0.95 * chars * room / cost)
     return smallest_roll(sources, reader.spelling)
+
+
+def _best_of(view: View) -> Sentences:
+    """Return the best sentences of a text, which is one paragraph of a stretch.
+
+    They stay known: when a conversation goes on, nearly the same stretch is rolled up again.
+    """
+    if view.best is None:
+        texts, scores, _ = read(view)
+        best = sorted(sorted(range(len(scores)), key=lambda n: -scores[n])[:_MOST_OF_A_TEXT])
+        chosen = [texts[n] for n in best]
+        view.best = Sentences(chosen, [scores[n] for n in best], [0] * len(best))
+        view.forget()
+    return view.best
+
+
+def _names_in(view: View, detectors: DetectorTable) -> Sequence[str]:
+    """Return the names that a summary of a text alone would list; they stay known, too."""
+    if view.listed is None:
+        view.listed = choose_names([Names(view, detectors)], "", entity_cap(len(view.text)))
+    return view.listed
 
 
 def transcript(sources: Sequence[Message]) -> str:

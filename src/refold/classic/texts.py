@@ -35,7 +35,10 @@ _ODD_CASES: Final = ((_DOTTED_I, "i"), ("\u0131", "i"), ("\u017f", "s"), ("\u212
 class View:
     """A text, its derived forms, and what was found in it; equal texts share one."""
 
-    __slots__ = ("_lower", "_plain", "_words", "first_hard", "hard", "names", "sentences", "text")
+    __slots__ = (
+        *("_lower", "_plain", "_words", "best", "first_hard", "hard", "listed", "names"),
+        *("sentences", "text"),
+    )
 
     def __init__(self, text: str) -> None:
         self.text: Final = text
@@ -44,6 +47,9 @@ class View:
         self.first_hard: str | None = None
         """A hard reason, "" if there is none, `None` if nobody looked."""
         self.sentences: Sentences | None = None
+        self.best: Sentences | None = None
+        self.listed: Sequence[str] | None = None
+        """The best sentences and the names, if it was rolled up."""
         self.names: Names | None = None
         self._plain: bytes | None = None
         self._lower: str | None = None

@@ -1,4 +1,4 @@
-"""refold folds long LLM conversations small and unfolds them again, byte for byte.
+"""refold folds long LLM conversations to fit a token budget, and unfolds them byte for byte.
 
 Every public name is imported when it is first used, so importing refold costs next to nothing.
 """

@@ -98,7 +98,7 @@ class _Commands(click.Group):
 cli = _Commands(
     "refold",
     [_Unloaded(name, short_help=line) for name, (_, line) in COMMANDS.items()],
-    help="Fold long LLM conversations small, and unfold them again byte for byte.",
+    help="Fold long LLM conversations to fit a budget; unfold them byte for byte.",
     epilog=_EPILOG,
     context_settings={"help_option_names": ["-h", "--help"]},
 )

@@ -56,14 +56,14 @@ def install_command(
       refold install codex --mcp
       refold install --service
 
-    hook     shortens what tools return before the model sees it (claude), and puts
-             back what was said after a compaction (claude, codex)
+    hook     shortens tool output before the model sees it (claude), and restores
+             what a compaction has lost (claude, codex)
     mcp      lets the model fetch originals; needs pip install 'refold[mcp]'
     proxy    sends requests through refold serve, which has to be running
     service  starts refold serve at every login
-    Without a choice, claude and codex get the hook, and mcp where that is
-    installed; where no settings can be written, it says what to do by hand.
-    refold uninstall takes everything back.
+    By default, claude and codex get the hook, and mcp if it is installed. For
+    other agents, it may only say what to set by hand.
+    refold uninstall undoes all of it.
     """
     from refold.server.install import install, install_service, start_command
 
@@ -304,10 +304,10 @@ def wrap_command(*, program: tuple[str, ...], **proxy: Any) -> int:
       REFOLD_PROFILE=lossless refold wrap -- python agent.py
 
     The proxy is refold serve on a free port, for as long as the program runs. The
-    program finds it by ANTHROPIC_BASE_URL, OPENAI_BASE_URL and
-    GOOGLE_GEMINI_BASE_URL, and an agent that refold knows by what that one reads
-    (refold install --list); where these are set, that is where the proxy sends
-    requests on to. Every option can also be set in the environment:
+    program finds it through ANTHROPIC_BASE_URL, OPENAI_BASE_URL and
+    GOOGLE_GEMINI_BASE_URL, known agents (refold install --list) also through
+    variables of their own. If one of these is already set, the proxy forwards to
+    that address. Every option can also be set in the environment:
     REFOLD_PROFILE, REFOLD_TOKEN_BUDGET, REFOLD_EXCLUDE_TOOLS, REFOLD_TOOL_LIMITS,
     REFOLD_TTL, REFOLD_STORE, REFOLD_RETRIEVE, REFOLD_FOLD_MS, REFOLD_CONFIG,
     REFOLD_SHOW_CONTENT. The exit code is that of the program.

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import Final
 
 from refold.fold.pieces import Text, Voice
@@ -29,12 +31,11 @@ def is_talk(texts: Sequence[Text]) -> bool:
     if any(text.voice in (Voice.TOOL, Voice.CALL) for text in texts):
         return False
     items = values = dense = 0
-    for text in texts:
-        for item in find_items(text.text):
-            shape = shape_of(item)
-            items += shape is not Shape.NONE
-            values += shape < Shape.WORD
-            dense += shape is Shape.CJK
+    for item, times in Counter(chain(*(find_items(text.text) for text in texts))).items():
+        shape = shape_of(item)
+        items += times * (shape is not Shape.NONE)
+        values += times * (shape < Shape.WORD)
+        dense += times * (shape is Shape.CJK)
     return values < (_VALUES_DENSE if 3 * dense > items else _VALUES) * max(1, items)
 
 

@@ -101,6 +101,10 @@ def test_without_usage_it_is_estimated_and_says_so(tmp_path: Path) -> None:
     priced = {**stats, "money": {"before": 0.5, "after": 0.25, "as_of": "2026-11-16"}}
     assert "2026-11-16, 1 not priced, estimated)" in summarize(priced)[0]
     assert summarize({}) == ["no request came through the proxy"]
+    late = figures_of(Folded(body=b"x" * 2_000, saved_before=300), 4_000, [], PRICE)
+    assert (late.tokens_before, late.tokens_after, late.bytes_after) == (800, 500, 2_000)
+    off = figures_of(Folded(), 4_000, [], PRICE)
+    assert (off.tokens_before, off.tokens_after) == (1_000, 1_000)
 
 
 def test_a_fetched_original_costs_what_its_request_does() -> None:

@@ -13,6 +13,8 @@ from refold.server.proxy.request import Folded
 _HOUR: Final = 3_600
 _HOUR_PRICE: Final = 2.0
 """Of the price of the prompt: what it costs to write to a cache that lasts for an hour."""
+_BYTES_A_TOKEN: Final = 4
+"""What English and code come to; for requests that nobody has counted."""
 
 
 def cost_of(price: Price, usage: Usage) -> float:
@@ -142,11 +144,15 @@ def figures_of(
     usages = [usage for usage in usages if usage.prompt]
     before, after, by_folds = folded.tokens_before, folded.tokens_after, folded.saved_by_folds
     stays_saved = folded.saved_before
+    bytes_after = bytes_before if folded.body is None else len(folded.body)
     if usages:  # the provider's count is the one that is paid
         after = usages[0].prompt
         scale = after / folded.tokens_after if folded.tokens_after else 1.0
         by_folds, stays_saved = round(scale * by_folds), round(scale * stays_saved)
         before = round(scale * before) if before else after + stays_saved
+    elif not after:  # nobody has counted it
+        after = bytes_after // _BYTES_A_TOKEN
+        before = after + stays_saved
     by_folds = min(by_folds, before - after)
     fetched = sum(usage.prompt for usage in usages[1:])
     total = Totals(
@@ -154,7 +160,7 @@ def figures_of(
         metered=bool(usages),
         folded=folded.body is not None,
         bytes_before=bytes_before,
-        bytes_after=bytes_fetched + (bytes_before if folded.body is None else len(folded.body)),
+        bytes_after=bytes_after + bytes_fetched,
         tokens_before=before,
         tokens_after=after + fetched,
         shorter=before - after - by_folds,

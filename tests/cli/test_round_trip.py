@@ -22,6 +22,10 @@ def file(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     return path
 
 
+few = pytest.mark.parametrize("file", list(SHAPES)[::4], indirect=True)
+"""What goes on from a folded file does so in one way, whatever the file looks like."""
+
+
 @pytest.mark.parametrize("window", [0, 4])
 def test_through_a_sidecar(refold: Refold, file: Path, window: int) -> None:
     before = file.read_bytes()
@@ -49,6 +53,7 @@ def test_two_rounds(refold: Refold, file: Path) -> None:
     assert refold("uncompress", "two", "--store", "all.db").out == before
 
 
+@few
 def test_rounds_that_interleave(refold: Refold, file: Path) -> None:
     """A stand-in of the first round may stand behind one of the second."""
     before = file.read_bytes()
@@ -58,6 +63,7 @@ def test_rounds_that_interleave(refold: Refold, file: Path) -> None:
     assert refold("uncompress", "two", "--store", "all.db").out == before
 
 
+@few
 def test_two_rounds_in_json_documents(refold: Refold, file: Path) -> None:
     before = file.read_bytes()
     one = refold("compress", file, "--json").out
@@ -66,6 +72,7 @@ def test_two_rounds_in_json_documents(refold: Refold, file: Path) -> None:
     assert refold("uncompress", "-", stdin=two).out == before
 
 
+@few
 @pytest.mark.parametrize("place", [(), ("--store", "s.db")])
 def test_from_a_store_into_one_json_document(
     refold: Refold, file: Path, place: tuple[str, ...]
@@ -80,6 +87,7 @@ def test_from_a_store_into_one_json_document(
     assert back.messages == parse_document(before.decode(), "").messages
 
 
+@few
 def test_from_one_json_document_into_a_store(refold: Refold, file: Path) -> None:
     refold("compress", file, "--json", "-o", "one")
     again = ("--store", "s.db", "--set", "recency_window=0")

@@ -23,8 +23,8 @@ TOOL: dict[str, Any] = {"name": "read_log", "description": "Reads.", "input_sche
 RETRIEVE = "retrieve_original"
 
 
-BUDGET = 16_000
-LINES = 1_200
+BUDGET = 8_000
+LINES = 600
 """So many lines of a log do not fit the budget; few more fit what is left after the fold."""
 
 

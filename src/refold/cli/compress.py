@@ -26,7 +26,6 @@ from refold.cli.folding import (
     fold_file,
     may_be_folded,
     open_embedded,
-    open_known,
     opened,
     sidecar_of,
     unfold_file,
@@ -259,8 +258,8 @@ def retrieve_command(
         return tool.call({name: value for name, value in wanted.items() if value})
 
     if file is None:
-        with ExitStack() as stack:
-            answer = ask(open_known(str(store), stack), [])
+        with open_store(str(store), read_only=True) as whole:
+            answer = ask(whole, [])
     else:
         with opened("searching", file, store, conversation, quiet=quiet) as (document, known, _):
             answer = ask(known or MemoryStore(), document.messages)

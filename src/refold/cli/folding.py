@@ -37,8 +37,7 @@ from refold.report.story import Row, make_rows
 from refold.report.turns import align
 from refold.result import Result, UncompressResult
 from refold.stores import MemoryStore, Store
-from refold.stores.base import OpenStore
-from refold.stores.opening import is_missing, open_store
+from refold.stores.opening import open_store
 from refold.stores.scope import scoped
 
 LINES_PREFIX: Final = "refold:lines:"
@@ -83,19 +82,18 @@ def fold_file(
 
     A *summarizer*, such as `openai:gpt-5-mini`, writes the summaries, if one is given.
     """
-    with locating_errors(document):
-        engine = Engine(
-            options,
-            store=store,
-            conversation=document.conversation,
-            is_session=True,
-            summarizer=summarizer,
-        )
-        job = engine.begin(document.messages)
-        if progress is not None:
-            looks = 2 * len({part.text for message in job.messages for part in message.parts})
-            progress.share = lambda: min(1.0, job.text_cache.reader.looks / max(1, looks))
-        result = engine.finish(job, run(engine.flow(job), engine.asker, job.tally))
+    engine = Engine(
+        options,
+        store=store,
+        conversation=document.conversation,
+        is_session=True,
+        summarizer=summarizer,
+    )
+    job = engine.begin(document.messages)
+    if progress is not None:
+        looks = 2 * len({part.text for message in job.messages for part in message.parts})
+        progress.share = lambda: min(1.0, job.text_cache.reader.looks / max(1, looks))
+    result = engine.finish(job, run(engine.flow(job), engine.asker, job.tally))
     records, style = document.records, document.style
     view = list(align(document.messages, result))
     changed = [n for n, (place, wire) in enumerate(view) if wire is not records[place.start].wire]
@@ -154,8 +152,7 @@ def unfold_file(document: Document, store: Store) -> UnfoldedFile:
         originals.update(entries)
         return entries
 
-    with locating_errors(document):
-        messages = check_list(document.messages)
+    messages = check_list(document.messages)
     result = restore(messages, get, conversation=document.conversation)
     sources: list[list[Any]] = [[] for _ in messages]
     for wire, place in zip(result.messages, result.places, strict=True):
@@ -200,34 +197,21 @@ def open_embedded(document: Document) -> MemoryStore:
     return store
 
 
-def open_known(address: str, stack: ExitStack) -> OpenStore:
-    """Open an existing store to read from it."""
-    if is_missing(address):
-        raise StoreError(f"the store {address!r} does not exist; check the path of --store")
-    return stack.enter_context(open_store(address, read_only=True))
-
-
 def find_known(document: Document, path: str, store: str | None, stack: ExitStack) -> Store | None:
     """Return where the originals of a file are: --store, else the file itself, else its sidecar."""
     if store is None and document.verbatim is not None:
         return open_embedded(document)
     if store is None and (path == STDIO or not sidecar_of(path).exists()):
         return None
-    return open_known(store or str(sidecar_of(path)), stack)
+    return stack.enter_context(open_store(store or sidecar_of(path), read_only=True))
 
 
-def carry_over(document: Document, known: Store | None, target: Store) -> None:
+def carry_over(document: Document, known: Store | None, target: Store) -> Store:
     """Copy the originals of what is folded in a file already: it may be folded again."""
     if known is not None:
         originals = unfold_file(document, scoped(known, document.conversation)).originals
         scoped(target, document.conversation).put(originals)
-
-
-def copy_of(document: Document, known: Store | None) -> MemoryStore:
-    """Return a store in memory with these originals: for a fold that nobody keeps."""
-    copy = MemoryStore()
-    carry_over(document, known, copy)
-    return copy
+    return target
 
 
 # looking at a fold
@@ -251,7 +235,8 @@ def fold_preview(
     """Fold *file* with these choices, changing nothing; check the budget after the body."""
     options = make_options(**choices)
     with opened("folding", file, store, conversation) as (document, known, progress):
-        folded = fold_file(document, options, copy_of(document, known), progress)
+        copy = carry_over(document, known, MemoryStore())
+        folded = fold_file(document, options, copy, progress)
     yield folded
     check_budget(folded.result)
 

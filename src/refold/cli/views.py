@@ -11,7 +11,7 @@ from typing import Any, Final
 import click
 
 from refold.cli.document import STDIO, check_out, locating_errors, read_document, write_text
-from refold.cli.folding import FoldedFile, copy_of, fold_preview, opened
+from refold.cli.folding import FoldedFile, carry_over, fold_preview, opened
 from refold.cli.options import command, make_options
 from refold.cli.terminal import (
     bar,
@@ -44,6 +44,7 @@ from refold.report.story import Row, say_why
 from refold.report.text import draw_message, number_of, say_change
 from refold.report.turns import Turn, list_turns, make_counter
 from refold.scan.tokens.choose import encoding_for
+from refold.stores import MemoryStore
 
 _COLOURS: Final = {
     "system": "magenta",
@@ -297,7 +298,7 @@ def report_command(
     check_out(None if out == STDIO else out, store)
     title = title or ("Conversation" if file == STDIO else name)
     with opened("folding", file, store, conversation, quiet=quiet) as (document, known, _):
-        copy = copy_of(document, known)
+        copy = carry_over(document, known, MemoryStore())
         page = render(
             document.messages, options, title=title, store=copy, conversation=conversation
         )

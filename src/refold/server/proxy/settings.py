@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from fnmatch import fnmatchcase
 from ipaddress import ip_address
@@ -31,12 +31,7 @@ _MIN_TOKEN_CHARS: Final = 16
 _LAST_PORT: Final = 65_535
 """Ports are 16-bit numbers."""
 _SWITCH: Final = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}
-_KINDS: Final[Mapping[str, tuple[Callable[[str], object], str]]] = {
-    "int": (int, "a whole number"),
-    "float": (float, "a number"),
-    "bool": (lambda raw: _SWITCH[raw.strip().lower()], "true or false"),
-}
-"""How settings that are not text are read."""
+_KINDS: Final = {int: "a whole number", float: "a number", bool: "true or false"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,9 +79,7 @@ class Settings:
 
     def __post_init__(self) -> None:
         if str(self.retrieve) == "mcp":
-            raise ConfigError(
-                "retrieve='mcp' is gone: with 'inline' the proxy answers every client"
-            )
+            raise ConfigError("retrieve='mcp' is gone: use 'inline', which serves every client")
         check_choice("retrieve", self.retrieve, get_args(Retrieval))
         check_choice("profile", self.profile, get_args(ProxyProfile))
         check_choice("ttl", self.ttl, get_args(Ttl))
@@ -151,26 +144,28 @@ class Settings:
 
         What neither says is read from the TOML file *config*, if there is one.
         """
-        values = {name: value for name, value in choices.items() if value is not None}
-        for setting in fields(cls):
-            raw = env.get(PREFIX + setting.name.upper())
-            if setting.name not in values and raw:
-                values[setting.name] = _read(setting.name, raw, setting.type)
         if env.get(PREFIX + "WORKERS"):
             raise ConfigError(f"{PREFIX}WORKERS is gone: {GONE_FLAGS['--workers']}")
         path = config or env.get(PREFIX + "CONFIG")
-        return cls(**{**(_read_file(cls, path) if path else {}), **values})
+        values = _read_file(path) if path else {}
+        for one in fields(cls):
+            raw = env.get(PREFIX + one.name.upper())
+            if raw and choices.get(one.name) is None:
+                values[one.name] = _read(one.name, raw, type(one.default))
+        values |= {name: value for name, value in choices.items() if value is not None}
+        return cls(**values)
 
 
-def _read_file(settings: type[Settings], path: str) -> dict[str, Any]:
+def _read_file(path: str) -> dict[str, Any]:
     try:
         values = tomllib.loads(Path(path).read_text("utf-8"))
     except (OSError, ValueError) as error:
         raise ConfigError(f"the settings in {path!r} cannot be read: {error}") from error
-    types = {one.name: str(one.type) for one in fields(settings)}
+    kinds = {one.name: type(one.default) for one in fields(Settings)}
     for name, value in values.items():
-        is_choice = types.get(name) in ("Retrieval", "ProxyProfile", "Ttl")  # checked as all are
-        if not is_choice and type(value).__name__ not in types.get(name, ""):
+        kind = kinds.get(name)
+        may_be_whole = kind is float or name == "token_budget"
+        if type(value) is not kind and not (may_be_whole and type(value) is int):
             raise ConfigError(f"{path!r}: there is no setting {name} = {value!r}")
     return values
 
@@ -179,13 +174,13 @@ def _split(names: str) -> list[str]:
     return [name.strip() for name in names.split(",") if name.strip()]
 
 
-def _read(name: str, raw: str, type_: Any) -> object:
+def _read(name: str, raw: str, kind: type) -> object:
     """Read an environment variable as the type of its setting."""
-    convert, kind = _KINDS.get(str(type_), (str, ""))
     try:
-        return convert(raw)
+        return _SWITCH[raw.strip().lower()] if kind is bool else kind(raw)
     except (ValueError, KeyError):
-        raise ConfigError(f"{PREFIX}{name.upper()} must be {kind}, got {raw!r}") from None
+        problem = f"{PREFIX}{name.upper()} must be {_KINDS[kind]}, got {raw!r}"
+        raise ConfigError(problem) from None
 
 
 def _check_url(name: str, url: str) -> None:

@@ -90,24 +90,23 @@ def read_past(store: Store, beginnings: Sequence[str]) -> Past:
         {n: values[kind + name] for n, name in enumerate(beginnings) if kind + name in values}
         for kind in _KINDS
     )
-    past = Past(
-        rounds={n: [Round(*each) for each in those] for n, those in rounds.items()},
-        is_off=bool(off),
-        came=max(came, default=-1) + 1,
-    )
     records: dict[int, Sent] = {n: record for n, record in sent.items() if n not in came}
-    if not records:
-        return past
     rows: list[Any] = []
     for _, record in sorted(records.items()):
         if record["first"] > len(rows):
-            raise StoreError("the record of what was sent is incomplete")
+            raise StoreError("what was sent is not on record as a whole")
         rows[record["first"] :] = record["trace"]["view"]["items"]
-    known = max(records)
-    last = records[known]
+    past = Past(
+        known=max(records, default=-1) + 1,
+        came=max(came, default=-1) + 1,
+        rounds={n: [Round(*each) for each in those] for n, those in rounds.items()},
+        is_off=bool(off),
+    )
+    if not records:
+        return past
+    last = records[past.known - 1]
     return replace(
         past,
-        known=known + 1,
         trace={**last["trace"], "view": {**last["trace"]["view"], "items": rows}},
         saved=last["saved"],
         saved_by_folds=last["saved_by_folds"],
@@ -182,7 +181,7 @@ class Writer:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._waiting: list[tuple[dict[str, Any], asyncio.Future[None]]] = []
-        self._is_writing = False
+        self._writing: asyncio.Task[None] | None = None
 
     async def write(self, entries: dict[str, Any]) -> None:
         """Return when all *entries* are written; `StoreError` if that fails."""
@@ -190,8 +189,7 @@ class Writer:
             return
         done = asyncio.get_running_loop().create_future()
         self._waiting.append((entries, done))
-        if not self._is_writing:
-            self._is_writing = True
+        if self._writing is None or self._writing.done():
             self._writing = asyncio.create_task(self._write_all())
         await done
 
@@ -212,4 +210,3 @@ class Writer:
             for _, done in parts:
                 if not done.done():
                     done.set_result(None)
-        self._is_writing = False

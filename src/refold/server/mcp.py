@@ -187,8 +187,8 @@ _MAX_BODY: Final = 64 * 2**20
 _TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*+"?|[\[{]|[\]}]')
 _TOO_DEEP: Final = "(nested too deeply)"
 _INSTRUCTIONS: Final = (
-    "Results of tools may be shown shortened, with a mark that ends in a # and a handle. "
-    f"{RETRIEVE} returns the whole text behind a handle, or some of its lines; and what a folded "
+    "Tool results may be shortened: their mark then ends in # and a handle. "
+    f"{RETRIEVE} returns the whole text of a handle, or some of its lines, and what a folded "
     "conversation says about a query."
 )
 

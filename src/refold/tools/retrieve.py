@@ -56,9 +56,9 @@ _WIDE: Final = 2_000
 """No line of an answer is longer, in characters."""
 _OWN_KEYS: Final = "refold:"  # sessions and links are not for the model
 _DESCRIPTION: Final = (
-    "Ask for what is left out of this conversation: with query in plain words, which brings the "
-    "pieces of all earlier messages and tool results that fit best, or with the handle of one "
-    f"shortened text, which brings all of it or some of its lines. {legend()}"
+    "Fetch what was left out of this conversation. With a query in plain words: the pieces of all "
+    "earlier messages and tool results that fit best. With the handle of one shortened text: all "
+    f"of it, or some of its lines. {legend()}"
 )
 _TEXT: Final = {"type": "string"}
 _PARAMETERS: Final = {

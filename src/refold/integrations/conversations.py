@@ -183,21 +183,13 @@ class Conversations:
         sent, places = session.send(history, names, budget, most)
         if session.names:  # otherwise it has sent nothing that it knows
             self._finder.keep(session, dict.fromkeys(names, session), owner)
-        folded = Folded(
+        self._telemetry.note(session, started, _refused(session.report) - refused)
+        return Folded(
             messages=sent,
             places=places,
             conversation=session.conversation or "",
             report=session.report,
         )
-        self._telemetry.note(
-            folded.report,
-            conversation=folded.conversation,
-            model=session.options.model,
-            profile=session.options.profile,
-            started=started,
-            refused=_refused(folded.report) - refused,
-        )
-        return folded
 
     def _session_of(self, messages: Sequence[Any], conversation: str) -> TrackedSession | None:
         """Return the session of a conversation, by its history or else by its name."""

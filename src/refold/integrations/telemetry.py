@@ -6,7 +6,7 @@ import logging
 import time
 from typing import Any, Final
 
-from refold.conversation.report import SessionReport
+from refold.conversation.session import Session
 
 _FIGURES: Final = ("messages", "folds", "first_changed", "thinking")
 _log: Final = logging.getLogger("refold.integrations")
@@ -29,20 +29,13 @@ class Telemetry:
             "refold.answers.refused", "{answer}", "A summarizer's, which did not pass the checks"
         )
 
-    def note(
-        self,
-        report: SessionReport,
-        *,
-        conversation: str,
-        model: str | None,
-        profile: str,
-        started: int,
-        refused: int,
-    ) -> None:
+    def note(self, session: Session[Any], started: int, refused: int) -> None:
         """Report a fold that *started* at a time in nanoseconds.
 
         *refused* is how many answers of a summarizer did not pass the checks in it.
         """
+        report, conversation = session.report, session.conversation or ""
+        model, profile = session.options.model, session.options.profile
         if self._tracer is not None:
             seconds = max(0, time.time_ns() - started) / 1e9
             attributes = {
@@ -59,7 +52,7 @@ class Telemetry:
             span = self._tracer.start_span("refold.compress", start_time=started)
             span.set_attributes({k: v for k, v in attributes.items() if v is not None})
             span.end()
-            labels = {"refold.profile": profile}
+            labels: dict[str, str] = {"refold.profile": profile}
             if model is not None:
                 labels["gen_ai.request.model"] = model
             self._saved.add(max(0, report.tokens_unfolded - report.tokens), labels)

@@ -1,4 +1,4 @@
-"""A session without a name: five letters in every handle, and its view alone restores it."""
+"""A conversation without a name: five letters in every handle, and its view alone restores it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from refold import MemoryStore, Session, compress, retrieve_tool, uncompress
+from refold import ContextWindowManager, MemoryStore, Session, compress, retrieve_tool, uncompress
 from refold.options import Profile
 from tests.conversations import Conversation
 
@@ -65,6 +65,17 @@ def test_others_go_on_with_its_view() -> None:
     for one in (again, once, compress(again, store=store, token_budget=300).messages):
         assert one != view
         assert uncompress(one, store, strict=True).messages == messages
+
+
+def test_a_context_manager_shows_five_letters_as_well() -> None:
+    store, messages = MemoryStore(), talk(12)
+    manager = ContextWindowManager(
+        model="gpt-4o", context_limit=1_500, reserve_output_tokens=100, store=store
+    )
+    for count in (6, 9, 12):
+        view = manager.fit(messages[:count]).messages
+        assert {*map(len, handles(view))} == {5}
+        assert uncompress(view, store, strict=True).messages == messages[:count]
 
 
 def test_two_in_one_store_do_not_see_each_other() -> None:

@@ -143,7 +143,7 @@ class Ladder:
         self, units: Sequence[Unit], depth: Depth, suffix: str, *, all_alike: bool
     ) -> None:
         """Summarize the oldest at *depth* until it fits, or all of them alike."""
-        climbed = False
+        before = self._total
         for unit in units:
             if self._fits() and not all_alike:
                 break
@@ -154,10 +154,8 @@ class Ladder:
             unit.is_settled = len(unit.run) == 1 and self._folder.is_fixed(unit.run[0])
             if unit.lost_target:
                 folds = tuple(map(self._unrefer, folds))
-            saved = self._take(unit, folds, most=unit.cost)
-            climbed = climbed or saved > 0
-            self._total -= saved
-        if climbed:
+            self._total -= self._take(unit, folds, most=unit.cost)
+        if self._total < before:
             self._rungs.append(f"{depth}{suffix}")
 
     def _cut(self, units: Sequence[Unit], chars: int, rung: str) -> None:

@@ -168,6 +168,8 @@ def count_messages(text: str) -> int:
 
 def read_summary(text: str) -> Said | None:
     """Return what a summary says, in tags or below a mark; `None` if *text* is none."""
+    if not text.startswith("["):  # as most do not
+        return None
     summary = read_summary_tag(text)
     if summary is not None:
         return summary

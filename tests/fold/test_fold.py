@@ -105,6 +105,14 @@ def test_records_under_ids_are_rows_and_no_id_is_joined_to_a_name() -> None:
         )
 
 
+def test_a_long_line_is_cut_between_its_sentences() -> None:
+    sentences = [f"The clerk entered crate {n} and the tide was late as ever. " for n in range(40)]
+    texts = read(load([*call(1, "read", {}, "".join(sentences))]), words)
+    pieces = [texts[p.text].text[p.start : p.end] for p in cut(texts) if p.text == len(texts) - 1]
+    assert all(piece.startswith("The clerk") and piece.endswith("ever. ") for piece in pieces[:-1])
+    assert len(pieces) > 10
+
+
 @pytest.mark.parametrize("line", ["}", "```json", "  549→", "-----", "  }, {", "    12|  }", ""])
 def test_what_has_no_words_is_no_reason_to_be_shown(line: str) -> None:
     body = f"{'the harbour master counts barrels ' * 9}\n{line}\n{'and the ships too ' * 30}"

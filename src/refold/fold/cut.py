@@ -18,7 +18,7 @@ _TINY_ROW: Final = 12
 """Rows share a piece only if both are shorter than this."""
 _LONGEST: Final = 480
 _LONGEST_ROW: Final = 1_200
-"""Longer lines are cut between words."""
+"""Longer lines are cut between sentences, or between words."""
 _SENTENCE: Final = regex(r"(?<=[.!?])\s+(?=[A-Z\"'(])|(?<=[。！？])|\n")
 _LINE: Final = regex(r"\n")
 _BORDER: Final = regex(r"(?:}, |},|\], |\. |\? |! |; |, | )")
@@ -146,7 +146,18 @@ def _spans(text: Text, grades: dict[int, Grade]) -> Iterator[tuple[int, int]]:
 
 
 def _parts(body: str, start: int, end: int, longest: int) -> Iterator[tuple[int, int]]:
-    """Cut what is too long for one piece between its words."""
+    """Cut what is too long for one piece between its sentences, or else between its words."""
+    least = _GLUE[Voice.TOOL]
+    if end - start > longest:
+        for match in _SENTENCE.finditer(body, start + least, end):
+            if match.end() - start >= least:
+                yield from _between_words(body, start, match.end(), longest)
+                start = match.end()
+    if end > start:
+        yield from _between_words(body, start, end, longest)
+
+
+def _between_words(body: str, start: int, end: int, longest: int) -> Iterator[tuple[int, int]]:
     half = longest // 2
     while end - start > longest:
         border = start + half

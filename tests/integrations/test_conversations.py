@@ -423,6 +423,17 @@ def test_a_new_process_leaves_out_thinking_once_and_then_keeps_it() -> None:
     assert sum(len(thoughts(message)) for message in agent.turn(lines=0).messages) == 1
 
 
+def test_a_branch_that_cannot_be_put_on_record_is_sent_without_thinking() -> None:
+    agent = Agent(profile="lossless", token_budget=300)
+    for lines in (0, 15, 15, 40, 40):
+        agent.turn(lines)
+    agent.turn(0, worker=1)
+    agent.turn(0)
+    agent.go_back(7)
+    agent.history.append({"role": "user", "content": "Once more."})
+    agent.turn(0, failing=("put",))
+
+
 _MOVES: Final = st.lists(
     st.tuples(
         st.sampled_from(["go on", "go on", "go back", "start anew"]),

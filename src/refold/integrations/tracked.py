@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from refold.conversation.finder import read_message
 from refold.conversation.session import Session
-from refold.errors import RefoldError, describe
+from refold.errors import RefoldError, StoreError, describe
 from refold.messages.formats import strip
 from refold.messages.formats.objects import Objects
 from refold.messages.provider import is_checked
@@ -98,7 +98,10 @@ class TrackedSession(Session[Any]):
         if self.folded_length > length or 2 * length < len(self):
             return None  # little of it would stay
         other = self.fork()
-        other.truncate(length)
+        try:
+            other.truncate(length)
+        except StoreError:  # what was sent of the beginning cannot be put on record
+            return None
         count = sum(places.stop <= length for places in self.sent_for)
         other.lock, other.names = threading.Lock(), self.names[:length]
         other.last_sent, other.sent_for = self.last_sent[:count], self.sent_for[:count]

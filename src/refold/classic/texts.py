@@ -130,6 +130,8 @@ class Reader:
         self.spelling: Final = spelling
         """How stand-ins are written."""
         self._views: dict[str, View] = {}
+        self._looked_at: list[View] = []
+        """Those that somebody asked for since `forget_sentences`."""
         self._tags: dict[StandInKey, str | None] = {}
         self._known = {} if before is None else before._views
         self._known_tags = {} if before is None else before._tags
@@ -139,6 +141,7 @@ class Reader:
         view = self._views.get(text)
         if view is None:
             view = self._views[text] = self._known.get(text) or View(text)
+        self._looked_at.append(view)
         return view
 
     def stand_in(self, key: StandInKey, make: Callable[[], str | None]) -> str | None:
@@ -155,8 +158,9 @@ class Reader:
 
     def forget_sentences(self) -> None:
         """Drop what takes more memory than the texts."""
-        for view in self._views.values():
+        for view in self._looked_at:
             view.forget()
+        self._looked_at.clear()
 
     def forget_counts(self) -> None:
         """Drop what depends on the counts of tokens, because the counter has learned."""

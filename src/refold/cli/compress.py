@@ -108,7 +108,7 @@ def compress_command(
         if as_json:
             originals = _join({**(document.verbatim or {}), **known}, folded)
             text = dump_envelope(folded.document, originals, folded.result.compression.to_dict())
-        write_text(text, out, file)
+    write_text(text, out, file)
     place = without_secrets(store) if store else str(sidecar or "the output")
     say(_summary(folded, place, options.model), quiet=quiet)
     if folded.result.model is not None:

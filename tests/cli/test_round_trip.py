@@ -63,6 +63,15 @@ def test_rounds_that_interleave(refold: Refold, file: Path) -> None:
     assert refold("uncompress", "two", "--store", "all.db").out == before
 
 
+def test_a_second_round_may_end_before_a_stand_in_of_the_first(refold: Refold) -> None:
+    lines = ('{"role" : "user","content":"A"}\n', '{"role":  "assistant","content":"B"}\n')
+    Path("a.jsonl").write_text("".join(lines).replace("A", prose("a")).replace("B", prose("b")))
+    every = ("--store", "all.db", "--set", "recency_window=0", "--profile", "classic")
+    refold("compress", "a.jsonl", "-o", "one", *every, "--set", "preserve=user")
+    refold("compress", "one", "-o", "two", *every)
+    assert refold("uncompress", "two", "--store", "all.db").out == Path("a.jsonl").read_bytes()
+
+
 @few
 def test_two_rounds_in_json_documents(refold: Refold, file: Path) -> None:
     before = file.read_bytes()

@@ -7,7 +7,7 @@ There is one way to fold for all commands. Originals are in `--store`, in the fi
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -99,11 +99,13 @@ def fold_file(
     changed = [n for n, (place, wire) in enumerate(view) if wire is not records[place.start].wire]
     folded = document.replaced([(view[n][0], style.dump(view[n][1])) for n in changed])
     spellings: dict[str, Any] = {}
-    if changed:  # of records of an earlier fold, how they were spelled then
+    if changed:  # note how all up to the last stand-in, also of an earlier fold, was first spelled
         kept = scoped(store, document.conversation)
-        before, stop = unfold_file(document, kept), view[changed[-1]][0].stop
-        key = _keys(folded)[changed[-1]]
-        count = sum(place < stop for place in before.result.places)
+        before = unfold_file(document, kept)
+        older = (n for n, (place, _) in enumerate(view) if place.start in before.changed)
+        last = max([changed[-1], *older])
+        key = _keys(folded)[last]
+        count = sum(place < view[last][0].stop for place in before.result.places)
         spellings = {key: note_spelling(before.document, count)}
         if kept.get([key]) not in ({}, spellings):
             raise StoreError(
@@ -138,6 +140,8 @@ class UnfoldedFile(NamedTuple):
     document: Document
     result: UncompressResult
     originals: Mapping[str, Any]
+    changed: Set[int] = frozenset()
+    """The places of its stand-ins, of which the originals are back."""
 
 
 def unfold_file(document: Document, store: Store) -> UnfoldedFile:
@@ -169,7 +173,7 @@ def unfold_file(document: Document, store: Store) -> UnfoldedFile:
     for n in changed:
         if text is None or n > last:
             changes.append((range(n, n + 1), gap.join(map(style.dump, sources[n]))))
-    return UnfoldedFile(document.replaced(changes), result, originals)
+    return UnfoldedFile(document.replaced(changes), result, originals, frozenset(changed))
 
 
 # where originals are

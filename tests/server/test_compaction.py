@@ -47,7 +47,8 @@ class Transcript:
         self.add("user", "This session is being continued: SUMMARY", isCompactSummary=True)
 
     def write(self, path: Path) -> Path:
-        path.write_text("".join(json.dumps(record) + "\n" for record in self.records))
+        lines = (json.dumps(record, ensure_ascii=False) + "\n" for record in self.records)
+        path.write_text("".join(lines), encoding="utf-8")
         return path
 
 
@@ -181,6 +182,14 @@ def test_the_second_compaction_puts_back_all_of_it(refold: Refold, tmp_path: Pat
     text = ask(refold, tmp_path / "refold.db", made.write(tmp_path / "s.jsonl"))
     for said in (TASK, WISH, "And update the changelog."):
         assert said in text
+
+
+def test_a_separator_of_lines_in_a_text_ends_no_record(refold: Refold, tmp_path: Path) -> None:
+    made = session(10)
+    wish = "Never rename the harbour table."
+    made.add("user", f"Pasted:\u2028{wish}\x85")
+    made.compact()
+    assert wish in ask(refold, tmp_path / "refold.db", made.write(tmp_path / "s.jsonl"))
 
 
 def test_a_long_task_takes_no_more_room(refold: Refold, tmp_path: Path) -> None:

@@ -54,7 +54,7 @@ def run_compaction_hook(source: BinaryIO, *, store: str | Path) -> str:
 def read_past(path: Path) -> list[Any]:
     """Return the records of a session file up to the compaction that was just made."""
     records: list[Any] = []
-    for line in path.read_text("utf-8", "replace").splitlines():
+    for line in path.read_text("utf-8", "replace").split("\n"):
         with suppress(ValueError, RecursionError):  # a line that is still being written
             records.append(json.loads(line))
     records = [one for one in records if isinstance(one, dict)]

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from refold import ConfigError, MemoryStore, Store, StoreError, uncompress
-from refold.messages.manifest import Behind, read_said
+from refold.messages.manifest import Behind, Shown, Trail, read_said, write_view
+from refold.messages.wire import digest
 from tests.classic import compress
 from tests.conversations import Conversation
 
@@ -208,3 +209,21 @@ def test_four_hundred_folds_of_folds_are_few_round_trips() -> None:
 def test_records_are_plain_data() -> None:
     verbatim = compress(talk(4), recency_window=0, conversation="desk").verbatim
     assert json.loads(json.dumps(verbatim)) == verbatim
+
+
+def test_a_stand_in_for_a_pasted_stand_in_is_text_where_that_one_is_there() -> None:
+    """It is known by its id; what it stands for reads like a stand-in, but is none."""
+    plain = {"id": "a1", "role": "user", "content": "Before."}
+    pasted = {"id": "p1", "role": "assistant", "content": f"[part #kdbfq]\n{LONG}"}
+    shown = {**pasted, "content": "[1 message #kdbfq]"}
+    both = {"role": "assistant", "content": "[2 messages #abcde]"}
+    records: dict[str, Any] = {digest(message): message for message in (plain, pasted)}
+    for view, sources in (([plain, shown], [pasted]), ([both], [plain, pasted])):
+        behind = Behind.made([digest(m) for m in sources], [m["id"] for m in sources])
+        rows = [Shown(read_said(message), None) for message in view[:-1]]
+        rows.append(Shown(read_said(view[-1]), behind, is_new=True, id=view[-1].get("id")))
+        records |= write_view(Trail.named("desk"), rows)[0]
+    assert uncompress([plain, shown], records, conversation="desk").messages == [plain, pasted]
+    assert uncompress([shown], records, conversation="desk").messages == [pasted]
+    back = uncompress([both, shown], records, conversation="desk")
+    assert back.messages == [plain, pasted, shown]

@@ -130,8 +130,7 @@ def restore(
     """
     items = [_Item(message, place) for place, message in enumerate(messages)]
     leaves = Leaves(get, max_messages, len(items), len(items))
-    expanded, used, is_done = 0, set[str](), False
-    unknown = tuple(range(len(items)))
+    expanded, used, is_done, unknown = 0, set[str](), False, tuple(range(len(items)))
     for _ in range(_ROUNDS):
         trail = Trail.named(conversation)
         for item in () if is_done else items:
@@ -185,25 +184,28 @@ def _settle(
         if (id_ := id_of(item.wire)) is not None:
             keys[n] = [stand_in_key(scope, id_, item.said), *keys[n]]
     wanted = {key for of_one in (*keys.values(), *shown.values()) for key in of_one if scope}
-    known = leaves.get(wanted) if wanted else {}
-    kept = {key: fold for key, fold in known.items() if fold and isinstance(fold, str)}
+    known = (leaves.get(wanted) if wanted else {}).items()
+    kept = {key: fold for key, fold in known if fold and isinstance(fold, str)}
     leaves.fetch(kept.values())
     quiet = replace(leaves, most=None, missing={})  # what a copy stands for does not count
     names = {f: [_name_of(leaves.wires[k]) for k, _ in quiet.of(f) or ()] for f in {*kept.values()}}
     there = {_name_of(item.wire) for item in items if not item.said.is_marked} if kept else set()
+    # What came out of a stand-in is there for what was given after it, whatever it reads like.
+    settled = {_name_of(i.wire) for i in items if kept and i.known != NOTHING and i.said.is_marked}
     copied = {key for key, fold in kept.items() if _is_copy(names[fold], there)}
     found = {n: kept[key] for n in marked for key in reversed(keys[n]) if key in kept}
     at: dict[int, str] = {}
     for n, fold in sorted(found.items(), key=lambda one: (-len(names[one[1]]), one[0])):
+        is_given = items[n].known == NOTHING
         if not names[fold]:
             leaves.of(fold)  # says what is missing
-        elif not _is_copy(names[fold], there):
+        elif not (_is_copy(names[fold], there) or (is_given and _is_copy(names[fold], settled))):
             there.update(names[fold])
             at[n] = fold
     # A digest may quote others, so all of its handles must be known.
     proven = {n for n, of_one in shown.items() if of_one and copied.issuperset(of_one)}
-    open_ = {item.place for n, item in marked.items() if item.known == NOTHING and n not in proven}
-    return at, tuple(sorted(open_))
+    given = (n for n, item in marked.items() if item.known == NOTHING and n not in proven)
+    return at, tuple(sorted({items[n].place for n in given}))
 
 
 def _name_of(wire: Wire) -> str:

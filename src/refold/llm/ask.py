@@ -22,7 +22,7 @@ from refold.scan.tokens.estimate import estimate_tokens
 
 T = TypeVar("T")
 
-_MAX_TOLD: Final = 256
+_MOST_KEPT: Final = 256
 """How many refusals and failures a session reports, the latest."""
 _MAX_ANSWERS: Final = 2
 """The first answer, and one that knows what the first lacked; after that the rules do it."""
@@ -88,8 +88,8 @@ class Tally:
 
     def keep_latest(self) -> None:
         """Forget old refusals and failures: a session would pile up ever more of them."""
-        del self.refused[:-_MAX_TOLD]
-        del self.failures[:-_MAX_TOLD]
+        del self.refused[:-_MOST_KEPT]
+        del self.failures[:-_MOST_KEPT]
 
     def report(self) -> ModelReport:
         """Return the counts so far as a report."""

@@ -101,8 +101,8 @@ def shorter(source: Source, answer: str) -> str:
 
 def no_talk(source: Source, answer: str) -> str:
     """Refuse what declines or talks of its task in words that its source lacks."""
-    said = {" ".join(found[0].split()) for found in phrases.TALK.finditer(reading_of(answer))}
-    new = sum(one not in source.reading for one in said)
+    talk = {" ".join(match[0].split()) for match in phrases.TALK.finditer(reading_of(answer))}
+    new = sum(one not in source.reading for one in talk)
     return f"it talks about its task or declines, {new}×" if new else ""
 
 
@@ -120,7 +120,7 @@ def no_order(source: Source, answer: str) -> str:
     plain = reading_of(answer)
     if phrases.ORDER.search(plain) is not None:
         return "it gives an order to a model"
-    deeds = {found[1][:_STEM].strip() for found in phrases.DEED.finditer(plain)}
+    deeds = {match[1][:_STEM].strip() for match in phrases.DEED.finditer(plain)}
     is_new = any(deed not in source.reading for deed in deeds)
     return "it gives an order that the source does not give" if is_new else ""
 
@@ -130,12 +130,12 @@ def stays_in_place(source: Source, answer: str) -> str:
     plain = reading_of(answer).strip()
     if phrases.PROTOCOL.search(plain) is not None:
         return "it has marks of a chat protocol"
-    for role in {found[1] or found[2] for found in phrases.TURN.finditer(plain)}:
+    for role in {match[1] or match[2] for match in phrases.TURN.finditer(plain)}:
         if f"{role}:" not in source.reading and f"{role}：" not in source.reading:
             return "it reads like another turn"
     if IMITATION.search(answer) is not None:
         return "it imitates a stand-in"
-    markup = {found[0] for found in phrases.MARKUP.finditer(answer)}
+    markup = {match[0] for match in phrases.MARKUP.finditer(answer)}
     if len(markup) > _MOST_LOOKUPS or any(one not in source.text for one in markup):
         return "it has markup that the source lacks"
     depths = accumulate((char == "[") - (char == "]") for char in answer)
@@ -221,12 +221,12 @@ def nothing_invented(source: Source, answer: str) -> str:
 
 def _unquoted(quotes: Iterable[str], text: str) -> Iterator[str]:
     """Yield the *quotes* that *text* does not say; only a sentence may begin with another case."""
-    said = {" ".join(quote[1:-1].split()) for quote in find_quotes(text)}
+    quoted = {" ".join(quote[1:-1].split()) for quote in find_quotes(text)}
     spaced = " ".join(text.split())
     for number, quote in enumerate(dict.fromkeys(quotes)):
         inside = " ".join(quote[1:-1].split()).rstrip(".,;:!?")
         forms = (inside, inside[:1].swapcase() + inside[1:])
-        if said.isdisjoint(forms) and (
+        if quoted.isdisjoint(forms) and (
             number > _MOST_LOOKUPS or not any(f in spaced for f in forms)
         ):
             yield quote
@@ -258,7 +258,7 @@ def check(source: Source, answer: str, *, is_free: bool = False) -> tuple[Refusa
 
     With *is_free*, for a prompt of the caller's own, it may leave out and reshape what it likes.
     """
-    found = [
+    refusals = [
         Refusal(name, why)
         for name, one in CHECKS.items()
         if not (is_free and name in _ONLY_BY_DEFAULT) and (why := one(source, answer))
@@ -269,17 +269,17 @@ def check(source: Source, answer: str, *, is_free: bool = False) -> tuple[Refusa
         for name, facts in (("nothing_lost", lost), ("negations_kept", turned)):
             if facts:
                 why = f"{count_kinds(facts.values())} missing"
-                found.append(Refusal(name, why, tuple(facts)))
-    return tuple(found)
+                refusals.append(Refusal(name, why, tuple(facts)))
+    return tuple(refusals)
 
 
 def lost_values(source: Source, answer: str) -> Iterator[tuple[str, str]]:
     """Yield the values, quotations and error lines of *source* that *answer* lacks, with kinds."""
     yield from ((quote, "quotation") for quote in _unquoted(find_quotes(source.text), answer))
-    said = frozenset(stems_of(answer))
+    answered = frozenset(stems_of(answer))
     for line in dict.fromkeys(find_errors(source.text)):
         stems = set(stems_of(line))
-        if 2 * len(stems & said) < len(stems):
+        if 2 * len(stems & answered) < len(stems):
             yield line, "error line"
     stated = Stated(answer)
     for value in source.stated.values:  # a single figure counts something at hand

@@ -36,8 +36,8 @@ class Vault:
         self._last = 0
         self._placeholders: dict[str, str] = {}
         self._secrets: dict[int, str] = {}
-        found = {text: merged(text, find(text)) for text in texts}
-        self._known = {text[a:b] for text, spans in found.items() for a, b in spans}
+        spans_of = {text: merged(text, find(text)) for text in texts}
+        self._known = {text[a:b] for text, spans in spans_of.items() for a, b in spans}
         self._lengths: dict[str, set[int]] = {}
         self._by_head: dict[str, list[str]] = {}
         for secret in self._known:
@@ -47,7 +47,7 @@ class Vault:
                 self._by_head.setdefault(head, []).append(secret)
         self._spans = {
             text: merged(text, (*spans, *self._repeated(text, spans)))
-            for text, spans in found.items()
+            for text, spans in spans_of.items()
         }
 
     def __bool__(self) -> bool:

@@ -40,13 +40,13 @@ def find_secrets(text: str) -> list[Span]:
     spans = [*find_keys(text), *_wrapped(text), *_numbers(text), *find_ibans(text)]
     spans += [*_assigned(text, names), *_near(text, names)]
     if "-----" in text or "---- BEGIN" in text or "Private-Lines" in text:
-        spans += [found.span() for found in _ARMOR.finditer(text)]
+        spans += [match.span() for match in _ARMOR.finditer(text)]
     for word, pattern, is_random in PLACES:
-        for found in pattern.finditer(text) if word in text else ():
-            value = found["value"].rstrip(".,;:!?)]}")
+        for match in pattern.finditer(text) if word in text else ():
+            value = match["value"].rstrip(".,;:!?)]}")
             look = _look(value, quoted=not is_random)
             if look >= (Look.MIXED if is_random else Look.WORD) or value[:1] in {"$", "{"}:
-                spans.append((found.start("value"), found.start("value") + len(value)))
+                spans.append((match.start("value"), match.start("value") + len(value)))
     return merged(text, spans)
 
 
@@ -106,10 +106,10 @@ _WRAPPED: Final = regex(
 
 def _wrapped(text: str) -> Iterator[Span]:
     """Yield the keys that continue in the next line, or in the other half of a string."""
-    for found in _WRAPPED.finditer(text):
-        joined = re.sub(_GAP, "", found[0])
+    for key in _WRAPPED.finditer(text):
+        joined = re.sub(_GAP, "", key[0])
         if (KEYS.fullmatch(joined) or PREFIXED.fullmatch(joined)) and churn(joined) >= 0.3:
-            yield found.span()
+            yield key.span()
 
 
 def _is_random(body: str) -> bool:
@@ -132,10 +132,10 @@ def _names(text: str) -> Iterator[Name]:
     lower = text.lower()
     if len(lower) != len(text):  # some capitals have small letters of two characters
         lower = "".join(low if len(low := char.lower()) == 1 else char for char in text)
-    found = NAMES.search(lower)
-    while found is not None:
-        start, end = found.span()
-        word = found[0]
+    match = NAMES.search(lower)
+    while match is not None:
+        start, end = match.span()
+        word = match[0]
         grade = GRADES[re.sub("[ _.-]", "", word)]
         before, after = lower[start - 1 : start], lower[end : end + 2]
         is_inside = before.isascii() and before.isalnum()
@@ -154,7 +154,7 @@ def _names(text: str) -> Iterator[Name]:
             grade = Grade.TALK  # the verdict of a test
         if is_name:
             yield Name(start, end, grade)
-        found = NAMES.search(lower, found.end() if is_name else start + 1)
+        match = NAMES.search(lower, match.end() if is_name else start + 1)
 
 
 _CLOSE: Final = r"(?:[\\\"'`*\])»”」』]{0,8}+(?:&quot;|&#3[49];|\\{1,2}u002[27]|%2[27])?)"
@@ -196,9 +196,9 @@ def _assigned(text: str, names: Iterable[Name]) -> Iterator[Span]:
             link = Link.LOOSE if sign[1] or sign[2] else Link.TIGHT
             span = _value_at(text, sign.end(), name.grade, link)
         for link, way, before in _WAYS if span is None else ():
-            found = way.match(text, name.end)
-            if found and (not before or before.search(text, max(0, name.start - 56), name.start)):
-                span = _value_at(text, found.end(), name.grade, link)
+            match = way.match(text, name.end)
+            if match and (not before or before.search(text, max(0, name.start - 56), name.start)):
+                span = _value_at(text, match.end(), name.grade, link)
                 break
         if span is not None:
             done = span[1]
@@ -208,10 +208,10 @@ def _assigned(text: str, names: Iterable[Name]) -> Iterator[Span]:
 def _value_at(text: str, start: int, grade: Grade, link: Link) -> Span | None:
     """Return the value that begins at *start*, if it can be a secret."""
     scheme = _SCHEME.match(text, start)
-    found = _VALUE.match(text, scheme.end() if scheme else start)
-    if found is None:
+    match = _VALUE.match(text, scheme.end() if scheme else start)
+    if match is None:
         return None
-    start, end = found.span(kind := found.lastgroup or "bare")
+    start, end = match.span(kind := match.lastgroup or "bare")
     value, in_call = text[start:end], False
     if kind == "bare":
         is_last = _LINE_END.match(text, end) is not None
@@ -265,9 +265,9 @@ def _near(text: str, names: Sequence[Name]) -> Iterator[Span]:
     for name in names:
         if name.grade is Grade.CODE and (code := _CODES.match(text, name.end)):
             yield code.span(code.lastgroup or 0)
-    for found in _TOKEN.finditer(text):
-        value = found[0].rstrip("!?*-").lstrip("*-+")
-        start = found.start() + found[0].index(value)
+    for token in _TOKEN.finditer(text):
+        value = token[0].rstrip("!?*-").lstrip("*-+")
+        start = token.start() + token[0].index(value)
         end = start + len(value)
         look = _look(value)
         is_pair = _PAIR.search(text, max(0, start - 64), start)
@@ -370,8 +370,8 @@ def _can_be_assigned(value: str, grade: Grade, link: Link, *, in_call: bool) -> 
         return (digits.isdecimal() and 3 <= size <= 8) or (size >= 5 and look >= Look.NUMBERED)
     if len(words) > 1:
         is_long = 2 < len(words) + (size > 15 or has_digit(value)) < 26
-        is_said = any(word.strip(".,;:!?()").lower() in _SAYING for word in words)
-        is_plain = all(word.islower() or has_digit(word) for word in words) and not is_said
+        is_sentence = any(word.strip(".,;:!?()").lower() in _SAYING for word in words)
+        is_plain = all(word.islower() or has_digit(word) for word in words) and not is_sentence
         return grade is Grade.PASSWORD and link is Link.QUOTED and is_long and is_plain
     if grade is Grade.WEAK:
         return size >= 16 and look >= Look.MIXED
@@ -403,14 +403,14 @@ _CARD: Final = regex(
 
 def _numbers(text: str) -> Iterator[Span]:
     """Yield cards by their check digits, and phrases of as many words as wallets have."""
-    for found in _CARD.finditer(text):
-        digits = [int(digit) for digit in found[0] if digit.isdigit()]
-        is_size = 13 <= len(digits) <= 19 if found["gap"] else len(digits) in {14, 15, 16}
+    for card in _CARD.finditer(text):
+        digits = [int(digit) for digit in card[0] if digit.isdigit()]
+        is_size = 13 <= len(digits) <= 19 if card["gap"] else len(digits) in {14, 15, 16}
         doubled = (sum(divmod(2 * digit, 10)) for digit in digits[-2::-2])
         if is_size and (sum(digits[-1::-2]) + sum(doubled)) % 10 == 0 and len(set(digits)) > 1:
-            yield found.span()
-    for found in _PHRASE.finditer(text):
-        words = re.findall("[a-z]+", found[0])
-        is_named = re.search("(?i)seed|mnemonic|phrase|wallet|share", text[: found.end()][-200:])
+            yield card.span()
+    for phrase in _PHRASE.finditer(text):
+        words = re.findall("[a-z]+", phrase[0])
+        is_named = re.search("(?i)seed|mnemonic|phrase|wallet|share", text[: phrase.end()][-200:])
         if (is_named or len(words) in {12, 15, 18, 21, 24}) and _SAYING.isdisjoint(words):
-            yield found.span()
+            yield phrase.span()

@@ -66,7 +66,7 @@ class ModelSummarizer(ABC):
         self._base_url = base_url
         is_foreign = base_url is not None and not leads_to(base_url, *self.domains)
         self._key = "no-key-needed" if is_foreign and api_key is None else api_key
-        self._own = client
+        self._client = client
         self._writer = PromptWriter(**options)
         self.version = f"{self.provider}:{model}:{self._writer.version}"
         self._extra = dict(extra_body or {})
@@ -90,11 +90,11 @@ class ModelSummarizer(ABC):
         """Ask the model; raise `AnswerError` if its answer is cut off or withheld."""
         prompt = self._writer.write(request)
         limit = 2 * prompt.max_tokens + _SPARE_TOKENS + self._thinking_tokens
-        client = self._connect() if self._own is None else self._own
+        client = self._connect() if self._client is None else self._client
         try:
             text, usage, problem = await self._ask(client, prompt, limit)
         finally:
-            if self._own is None:
+            if self._client is None:
                 await self._close(client)
         if problem == _CUT_OFF:
             problem += f" at {limit} tokens; allow more with max_response_tokens, or with "

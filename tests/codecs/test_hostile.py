@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from refold.codecs import CODECS, Codec, reencode
-from refold.codecs.shown import Shown
+from refold.codecs.seen import SeenLines
 
 SIZE = 200_000
 NUMBERED = "\n".join(f"{n:>6}→line {n}" for n in range(1, 9))
@@ -68,7 +68,7 @@ def test_no_codec_makes_much_of_little(codec: Codec) -> None:
 
 @pytest.mark.parametrize("line", ["x", "", "a line that identifies a place"])
 def test_a_file_of_equal_lines_that_is_read_again(line: str) -> None:
-    seen = Shown()
+    seen = SeenLines()
     seen.add("\n".join([line] * 20_000))
     short = seen.shorten("\n".join([line] * 10_000 + ["y"] + [line] * 10_000))
     assert short is None or len(short) < 20_000

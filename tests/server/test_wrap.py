@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from refold import ConfigError
-from refold.server.wrap import NOT_FOUND, Wrapped, run_wrapped
+from refold.server.wrap import NO_PROGRAM, Wrapped, run_wrapped
 from tests.patience import FOR_EVER
 from tests.server.upstream import ScriptedUpstream
 
@@ -51,7 +51,7 @@ def test_a_program_that_is_killed_ends_as_in_a_shell(tmp_path: Path) -> None:
 def test_a_program_that_is_not_there(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     proxy = [sys.executable, "-m", "tests.server.proxy_stub", str(tmp_path / "ended")]
     env = {**os.environ, "PYTHONPATH": ":".join(sys.path)}
-    assert run_wrapped([str(tmp_path / "none")], env, proxy=proxy).code == NOT_FOUND
+    assert run_wrapped([str(tmp_path / "none")], env, proxy=proxy).code == NO_PROGRAM
     assert "cannot run" in capfd.readouterr().err
     assert (tmp_path / "ended").exists()
 

@@ -101,11 +101,11 @@ def default_folders(environment: Mapping[str, str]) -> list[Path]:
 def find_session(name: str, environment: Mapping[str, str]) -> Path:
     """Return the session file that was written last of those with *name* in their ids."""
     paths = [path for folder in default_folders(environment) for path in folder.rglob("*.jsonl")]
-    found = [path for path in paths if name.rpartition("/")[2] in path.stem]
-    if not found:
+    matching = [path for path in paths if name.rpartition("/")[2] in path.stem]
+    if not matching:
         problem = f"neither Claude Code nor Codex has a session {name!r}; refold watch lists them"
         raise click.UsageError(problem)
-    return max(found, key=lambda path: path.stat().st_mtime)
+    return max(matching, key=lambda path: path.stat().st_mtime)
 
 
 @dataclass(slots=True)

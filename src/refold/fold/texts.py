@@ -74,7 +74,7 @@ class _Files:
     def __init__(self) -> None:
         self.effects: dict[int, Effects] = {}
         """Number of a call → the files that it touches."""
-        self._shown: dict[str, list[int]] = {}
+        self._current: dict[str, list[int]] = {}
         """File → the results that showed it as it is now."""
         self._by_call: dict[str, int] = {}
 
@@ -89,10 +89,10 @@ class _Files:
         if reads:
             self._by_call[texts[call].text] = result
         for path in reads:
-            self._shown.setdefault(path, []).append(result)
+            self._current.setdefault(path, []).append(result)
         for path in writes:
             texts[call].is_stale = True
-            for number in self._shown.pop(path, ()):
+            for number in self._current.pop(path, ()):
                 texts[number].is_stale = True
 
 

@@ -14,7 +14,7 @@ from refold.classic.compress import Folder
 from refold.classic.rules import Rule, Run, kept
 from refold.codecs import CodecTable
 from refold.codecs.records import flat
-from refold.codecs.shown import Shown
+from refold.codecs.seen import SeenLines
 from refold.files import prints_file, shows_file
 from refold.fold.people import is_insert, is_output, is_prose, is_typed
 from refold.messages.folds import Fold, Outcome, Plan, kept_fold
@@ -41,7 +41,7 @@ class Speller:
         """Spell by these *codecs*; so that calls may quote what is shown, if it *is quoted*."""
         self._tokens, self._codecs, self._is_quoted = tokens, codecs, is_quoted
         self._without = _NOT_QUOTED if is_quoted else frozenset[str]()
-        self._shown = Shown()
+        self._seen_lines = SeenLines()
         self._calls: dict[str, Call] = {}
         self._seen: dict[str, Call | None] = {}
         """Long texts of results → the call that returned each first."""
@@ -89,7 +89,7 @@ class Speller:
         if made:
             yield reformatted(made.text, handle), why
         rest = (
-            self._shown.shorten(made.text if made else text)
+            self._seen_lines.shorten(made.text if made else text)
             if self._is_result(message, part)
             else None
         )
@@ -112,14 +112,14 @@ class Speller:
         for number, part in enumerate(message.parts):
             is_result = self._is_result(message, part)
             if is_result:
-                self._shown.add(fold.texts.get(number, part.text))
+                self._seen_lines.add(fold.texts.get(number, part.text))
             if (is_result or number in pastes) and len(part.text) >= _MIN_COPY:
                 self._seen.setdefault(part.text, self._calls.get(part.call_id or ""))
             if message.role in ("assistant", "model"):
                 self._last_words = part.text
         for call in message.calls:
             for text in _long_texts(call):
-                self._shown.add(text, is_escaped=self._is_quoted)
+                self._seen_lines.add(text, is_escaped=self._is_quoted)
 
 
 def spell_all(

@@ -26,7 +26,7 @@ _CLIPPED: Final = 160
 """Characters of an argument that a call in its place shows."""
 _END: Final = 30
 """Of these, at its end."""
-_OWN_MESSAGE: Final = 32
+_AT_LENGTH: Final = 32
 """Tokens from which what a person typed is worth the frame of a message and another mark."""
 _SAVED: Final = 4
 """A digest that saves no more tokens hides more than it saves."""
@@ -175,7 +175,7 @@ class Writer:
         """Write a stretch; what a person typed at length stays a message of its own."""
         rest: list[Message] = []
         for message in run:
-            if self._is_told(message, spans):
+            if self._is_typed_at_length(message, spans):
                 yield from self._digest(rest, spans)
                 yield kept_fold(message, "typed")
                 rest = []
@@ -183,14 +183,14 @@ class Writer:
                 rest.append(message)
         yield from self._digest(rest, spans)
 
-    def _is_told(self, message: Message, spans: Spans) -> bool:
+    def _is_typed_at_length(self, message: Message, spans: Spans) -> bool:
         """Tell whether a message is words that somebody typed, all of which are shown."""
         numbers = self._of[message.index]
         return (
             message.index not in self._tied  # what is tied to it stands in the same digest
             and len(numbers) == len(message.parts) == 1
             and self._texts[numbers[0]].is_typed
-            and self._texts[numbers[0]].tokens >= _OWN_MESSAGE
+            and self._texts[numbers[0]].tokens >= _AT_LENGTH
             and len(spans.get(numbers[0], ())) == len(self._pieces_of[numbers[0]])
         )
 

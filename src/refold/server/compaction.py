@@ -115,8 +115,8 @@ def put_back(records: Sequence[Any], path: Path, session: str, store: str | Path
 
 
 def _says_something(message: Message) -> bool:
-    is_said = any(part.text.strip() and part.result is None for part in message.parts)
-    return is_said or bool(message.calls)
+    has_words = any(part.text.strip() and part.result is None for part in message.parts)
+    return has_words or bool(message.calls)
 
 
 def _spell(message: Message) -> str:

@@ -43,9 +43,9 @@ _FIELDS: Final[Mapping[str, tuple[tuple[str, ...], ...]]] = {
 _MCP: Final = "mcp__"
 _MCP_FIELDS: Final = ((), (_EACH, "text"), ("content", _EACH, "text"))
 """The output of an MCP tool is a text, a list of blocks, or an object with such a list."""
-_OWN_SERVER: Final = "mcp__refold__"
+_REFOLD_SERVER: Final = "mcp__refold__"
 _RETRIEVE: Final = ("retrieve_original", "refold_retrieve")
-_NOT_SHOWN: Final = ("isImage", "structuredContent", "persistedOutputPath")
+_NOT_AS_TEXT: Final = ("isImage", "structuredContent", "persistedOutputPath")
 """With one of these set, the model sees something other than the text."""
 
 
@@ -142,7 +142,7 @@ def _answer(event: Any, address: str | Path, profile: str, max_tokens: object) -
 
 def _is_retrieval(tool: str) -> bool:
     """Return whether *tool* fetches originals: its output is wanted whole."""
-    return tool.startswith(_OWN_SERVER) or tool.endswith(_RETRIEVE)
+    return tool.startswith(_REFOLD_SERVER) or tool.endswith(_RETRIEVE)
 
 
 def map_texts(tool: str, output: Any, change: Callable[[str], str]) -> Any:
@@ -154,7 +154,7 @@ def map_texts(tool: str, output: Any, change: Callable[[str], str]) -> Any:
     """
     if _is_retrieval(tool):
         return output
-    if isinstance(output, dict) and any(output.get(key) for key in _NOT_SHOWN):
+    if isinstance(output, dict) and any(output.get(key) for key in _NOT_AS_TEXT):
         return output
     fields = _MCP_FIELDS if tool.startswith(_MCP) else _FIELDS.get(tool, ())
     for path in fields:

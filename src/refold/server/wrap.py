@@ -17,7 +17,7 @@ from typing import IO, Any, Final, NamedTuple
 from refold.errors import ConfigError
 from refold.server.agents import fill, known_agents
 
-NOT_FOUND: Final = 127
+NO_PROGRAM: Final = 127
 """A shell's exit code for a program that does not exist."""
 _KILLED: Final = 128
 """A shell's exit code for a killed program is this plus the signal number."""
@@ -148,7 +148,7 @@ def _forwarding_signals() -> Iterator[Callable[[Sequence[str], Mapping[str, str]
             started = subprocess.Popen(command, env=env)
         except OSError as error:
             print(f"refold: cannot run {command[0]!r}: {error.strerror}", file=sys.stderr)
-            return NOT_FOUND
+            return NO_PROGRAM
         if pending:  # it came while the program was being started
             started.send_signal(pending)
         with started as program:

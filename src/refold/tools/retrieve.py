@@ -54,7 +54,7 @@ _LINES: Final = re.compile(
 )
 _WIDE: Final = 2_000
 """No line of an answer is longer, in characters."""
-_OWN_KEYS: Final = "refold:"  # sessions and links are not for the model
+_INTERNAL_KEYS: Final = "refold:"  # sessions and links are not for the model
 _DESCRIPTION: Final = (
     "Fetch what was left out of this conversation. With a query in plain words: the pieces of all "
     "earlier messages and tool results that fit best. With the handle of one shortened text: all "
@@ -253,7 +253,7 @@ class _LookUp:
                     wire = self._leaves.wires.get(child)
                     return wire, wire is None
         keys = [text_key(name)] if self._is_named or len(name) >= ANCHOR_CHARS else []
-        if name in self._known and not name.startswith(_OWN_KEYS):
+        if name in self._known and not name.startswith(_INTERNAL_KEYS):
             keys.append(name)
         kept = [w for w in self._get(keys).values() if isinstance(w, Mapping)]
         kept += (wire for wire in self._messages if wire.get("id") == name)
@@ -291,7 +291,7 @@ class _LookUp:
     def _unknown(self, handle: str) -> str:
         tags = [show_handle(letters_of(fold, HANDLE_CHARS)) for fold in self._folds]
         names = [*(str(key).replace(TEXT_PREFIX, "#") for key in self._known), *tags]  # as seen
-        known = [n for n in names if not n.startswith((_OWN_KEYS, ID_PREFIX))][-2_000:]
+        known = [n for n in names if not n.startswith((_INTERNAL_KEYS, ID_PREFIX))][-2_000:]
         seen = handle[: HANDLE_CHARS + 1] if handle.startswith("#") else handle[:100]
         near = get_close_matches(seen, known, n=5, cutoff=0.5)
         hint = f"similar: {', '.join(near)}" if near else f"known: {', '.join(known[-5:])}"

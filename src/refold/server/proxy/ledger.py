@@ -126,8 +126,8 @@ def with_rounds(
     for first, last in pairwise((0, *breaks, len(messages))):
         part, hidden = messages[first:last], rounds.get(first - 1)
         places = {id(message): first + n for n, message in enumerate(part)}
-        shown = api.insert(part, hidden) if hidden else part
-        pairs += ((message, places.get(id(message))) for message in shown)
+        whole = api.insert(part, hidden) if hidden else part
+        pairs += ((message, places.get(id(message))) for message in whole)
     return pairs
 
 

@@ -26,7 +26,7 @@ from refold.server.proxy.entrance import (
     read_body,
 )
 from refold.server.proxy.folding import FoldingThread
-from refold.server.proxy.own_routes import OwnRoutes
+from refold.server.proxy.local_routes import LocalRoutes
 from refold.server.proxy.settings import Settings
 from refold.server.proxy.sockets import relay_socket
 from refold.server.proxy.stats import Stats
@@ -49,7 +49,7 @@ class Proxy:
         self.folding = FoldingThread(settings)
         self._upstream = Upstream(settings, self.stats)
         self._shared = Shared(settings, self.stats, self.folding, self._upstream)
-        self._own = OwnRoutes(self._shared)
+        self._local = LocalRoutes(self._shared)
         self._runner: web.ServerRunner | None = None
         self.url = ""
         self.reloading: asyncio.Task[None] | None = None
@@ -95,7 +95,7 @@ class Proxy:
         if request.headers.get("expect", "").lower() == "100-continue" and request.transport:
             request.transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
         try:
-            answer = await self._own.answer(request, target)
+            answer = await self._local.answer(request, target)
             if answer is None:
                 self.stats.active += 1
                 try:

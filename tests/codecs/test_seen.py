@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refold.codecs.shown import Shown
+from refold.codecs.seen import SeenLines
 from tests.codecs.test_reencode import LINES
 
 sys.path.append(str(Path(__file__).parents[2] / "bench"))
@@ -33,8 +33,8 @@ CODE = [
 MARK = "follow as before]"
 
 
-def shown(*texts: str) -> Shown:
-    seen = Shown()
+def shown(*texts: str) -> SeenLines:
+    seen = SeenLines()
     for text in texts:
         seen.add(text)
     return seen
@@ -123,7 +123,7 @@ def test_what_is_new_stays(text: str) -> None:
 
 
 def test_nothing_was_shown() -> None:
-    assert Shown().shorten("\n".join(CODE)) is None
+    assert SeenLines().shorten("\n".join(CODE)) is None
 
 
 @given(
@@ -134,7 +134,7 @@ def test_nothing_was_shown() -> None:
     )
 )
 def test_every_text_comes_back(texts: list[list[str]]) -> None:
-    seen, before = Shown(), list[str]()
+    seen, before = SeenLines(), list[str]()
     for text in map("\n".join, texts):
         short = seen.shorten(text)
         if short is not None:

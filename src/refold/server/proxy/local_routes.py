@@ -39,7 +39,7 @@ _COMPRESS_SECONDS: Final = 30.0
 _BYPASS: Final = "x-headroom-bypass"
 
 
-class OwnRoutes:
+class LocalRoutes:
     """Answers requests that are not sent on."""
 
     def __init__(self, shared: Shared) -> None:

@@ -41,7 +41,7 @@ class _Lines(NamedTuple):
     """Place → number."""
 
 
-class Shown:
+class SeenLines:
     """All lines that a reader has seen so far in one conversation, in their order."""
 
     def __init__(self) -> None:
@@ -83,7 +83,7 @@ class Shown:
             if place < start or body not in first:
                 continue
             after = place + 1
-            size = self._count_shown(lines, after, first[body] + 1)
+            size = self._count_repeated(lines, after, first[body] + 1)
             if size and size + sum(map(len, whole[after : after + size])) >= _MIN_CHARS:
                 out += whole[start:after]
                 out.append(_mark(lines.numbers.get(place), size))
@@ -91,7 +91,7 @@ class Shown:
         short = "\n".join([*out, *whole[start:]])
         return short if len(short) < len(text) else None
 
-    def _count_shown(self, lines: _Lines, start: int, place: int) -> int:
+    def _count_repeated(self, lines: _Lines, start: int, place: int) -> int:
         """Count how many of *lines* from *start* on are those shown from *place* on."""
         bodies, numbers, seen = lines.bodies, lines.numbers, self._lines
         number = numbers.get(start - 1)

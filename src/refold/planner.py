@@ -197,14 +197,14 @@ class Planner:
         lacking = marks.ANCHOR_CHARS if self._needs_anchor else 0
         if lacking and self._is_standard and self.options.has_budget:
             # It is not folded again with more: so the letters of all handles count together.
-            shown = {behind_of(f.sources).fold for f in plan if f.is_marked and shown_in(f)}
-            lacking -= marks.HANDLE_CHARS * max(0, len(shown) - 1)
+            folds = {behind_of(f.sources).fold for f in plan if f.is_marked and shown_in(f)}
+            lacking -= marks.HANDLE_CHARS * max(0, len(folds) - 1)
         return seal_plan(plan, sizes, lacking=lacking, tokens=tokens)
 
     def unbind(
         self,
         plan: Plan,
-        shown: Sequence[Fold] = (),
+        previous: Sequence[Fold] = (),
         rewritten: Container[int] = (),
         *,
         is_resumed: bool = False,
@@ -213,7 +213,7 @@ class Planner:
         if not is_checked(self.options.thinking, self.options.model):
             return plan
         is_named = self.conversation is not None
-        return strip_thinking(plan, shown, rewritten, is_named=is_named, is_resumed=is_resumed)
+        return strip_thinking(plan, previous, rewritten, is_named=is_named, is_resumed=is_resumed)
 
     def report_sealed(self, plan: Plan, budget: BudgetReport, tokens: CountedTexts) -> Planned:
         """Return a sealed plan and its report, with what it costs now that it is sealed."""

@@ -331,7 +331,7 @@ def clip_arguments(message: Message, handle: str) -> dict[str, Any] | None:
     if message.is_fixed:
         return None
     clipped = (clip(call, handle) for call in message.calls)
-    changed = {call.path: call.given for call in clipped if call is not None and call.path}
+    changed = {call.path: call.raw_arguments for call in clipped if call is not None and call.path}
     return clone_with(message.wire, changed) if changed else None
 
 

@@ -351,4 +351,4 @@ def clip(call: Call, handle: str) -> Call | None:
     if clipped == dict(arguments):
         return None
     text = json.dumps(clipped, ensure_ascii=False)
-    return replace(call, given=text if isinstance(call.given, str) else clipped)
+    return replace(call, raw_arguments=text if isinstance(call.raw_arguments, str) else clipped)

@@ -89,4 +89,4 @@ def _has_bad_exit(text: str) -> bool:
         lower = text.lower()
         if "code" not in lower and "status" not in lower:
             return False  # as most texts do
-    return any(int(found[1]) for found in _EXIT_LINE.finditer(text))
+    return any(int(match[1]) for match in _EXIT_LINE.finditer(text))

@@ -118,8 +118,8 @@ def _show(fold: Fold, shown: str, handle: str) -> Fold:
     for number, call in fold.calls.items():
         if ends_in(call.spelled, shown):
             spelled = put_handle(call.spelled, shown, handle)
-            given = spelled if isinstance(call.given, str) else json.loads(spelled)
-            calls[number] = replace(call, given=given)
+            raw = spelled if isinstance(call.raw_arguments, str) else json.loads(spelled)
+            calls[number] = replace(call, raw_arguments=raw)
     return replace(fold, calls=calls)
 
 

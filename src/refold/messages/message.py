@@ -83,7 +83,7 @@ class Call:
     id: Final[str]
     """What its answer names; unique among the calls that are open at the same time."""
     name: Final[str]
-    given: Final[object] = ""
+    raw_arguments: Final[object] = ""
     """The arguments as the message has them: a text, mostly JSON, or data."""
     path: Final[Path | None] = None
     """Where the arguments stand, if they may be written shorter there."""
@@ -94,22 +94,27 @@ class Call:
     _parsed: object = field(init=False, default=None, repr=False)
 
     def __post_init__(self) -> None:
-        self.spelled = self.given if isinstance(self.given, str) else spell(self.given)
+        raw = self.raw_arguments
+        self.spelled = raw if isinstance(raw, str) else spell(raw)
         self.text = f"{self.name} {self.spelled}"
 
     @property
     def arguments(self) -> Mapping[str, Any] | None:
         """The arguments by name, read when first asked for; `None` if they have no names."""
         if self._parsed is None:
-            self._parsed = read_json(self.given) if isinstance(self.given, str) else self.given
+            self._parsed = self._read()
         return self._parsed if isinstance(self._parsed, Mapping) else None
 
     @property
     def said(self) -> str:
         """The arguments spelled one way, whatever the order of keys and the blanks."""
         # What is read for this is not kept: of most calls, nobody asks for the arguments.
-        given = read_json(self.given) if isinstance(self.given, str) else self.given
-        return digest_unordered(given) if isinstance(given, Mapping) else self.spelled.strip()
+        read = self._read()
+        return digest_unordered(read) if isinstance(read, Mapping) else self.spelled.strip()
+
+    def _read(self) -> object:
+        raw = self.raw_arguments
+        return read_json(raw) if isinstance(raw, str) else raw
 
 
 def read_json(text: str) -> object:

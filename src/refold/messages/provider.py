@@ -172,16 +172,16 @@ def spread(plan: Plan) -> Plan:
     return plan if _is_same(pieces, plan) else tuple(pieces)
 
 
-def _alone(source: Message, shown: str) -> Fold:
-    """Fold one message so that its first text shows what was *shown* of it, the others nothing."""
+def _alone(source: Message, body: str) -> Fold:
+    """Fold one message so that its first text shows the *body*, and the others nothing."""
     handle = handle_of((source,))
     texts: dict[int, str] = {}
     outcomes: list[Outcome] = []
     for number, part in enumerate(source.parts):
         size = len(part.text)
-        text = excerpt(shown, handle)
+        text = excerpt(body, handle)
         if len(text) < size:
-            texts[number], shown = text, ""
+            texts[number], body = text, ""
         outcomes.append(Outcome("compressed", "same_count", size, min(size, len(text))))
     if not texts:
         return kept_fold(source, "same_count")
@@ -216,7 +216,7 @@ def is_checked(way: ThinkingWay, model: str | None) -> bool:
 
 def strip_thinking(
     plan: Plan,
-    shown: Sequence[Fold] = (),
+    previous: Sequence[Fold] = (),
     rewritten: Container[int] = (),
     *,
     is_named: bool = False,
@@ -224,7 +224,7 @@ def strip_thinking(
 ) -> Plan:
     """Return a sealed *plan* without the thinking from its first change on; itself if all stays.
 
-    *shown* is the previous view: a change is what differs from it, and what was stripped there
+    *previous* is the view before: a change is what differs from it, and what was stripped there
     stays so. Without it, the first change is the first message that is not as it was given: folded,
     *rewritten* before, or with dropped messages before it. A conversation that *is_resumed* may
     have been sent in another form than was given, so all of its thinking goes.
@@ -237,7 +237,7 @@ def strip_thinking(
     is_anchored = is_named
     expected = 0
     for place, fold in enumerate(plan):
-        before = shown[place] if place < len(shown) else None
+        before = previous[place] if place < len(previous) else None
         source = fold.sources[0]
         is_kept = fold.is_kept and source.index == expected and source.index not in rewritten
         expected = fold.sources[-1].index + 1

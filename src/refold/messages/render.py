@@ -80,15 +80,15 @@ def render(
 
 
 def render_short_forms(
-    originals: Sequence[Any], sent: Sequence[Any], trail: Trail, given: Trail | None = None
+    originals: Sequence[Any], sent: Sequence[Any], trail: Trail, source_trail: Trail | None = None
 ) -> Rendering:
     """Write a view in which some messages are *sent* in a short form that the caller made.
 
-    Each of them becomes a stand-in for its original. The view continues *trail*; *given* is what is
-    known of the *originals*. A message that is not a mapping, or would not be recognizable as a
-    stand-in, is sent as it is.
+    Each of them becomes a stand-in for its original. The view continues *trail*; *source_trail* is
+    what is known of the *originals*. A message that is not a mapping, or would not be recognizable
+    as a stand-in, is sent as it is.
     """
-    known = dict(given.stands) if given else {}
+    known = dict(source_trail.stands) if source_trail else {}
     rendering = Rendering(trail=trail)
     loader = Loader(recognize(originals).name)
     rows: list[Shown] = []
@@ -124,7 +124,7 @@ def _write(fold: Fold) -> dict[str, Any]:
         put(message, first.parts[number].path, text)
     for call in fold.calls.values():
         assert call.path is not None, "only calls that may be changed are clipped"
-        put(message, call.path, clone(call.given))
+        put(message, call.path, clone(call.raw_arguments))
     if fold.is_stripped:
         strip(message, first.format, fold.note)
     return message

@@ -18,7 +18,7 @@ def find_untouchable(
 
     Of several reasons, one that never yields takes precedence over the *yielding* ones.
     """
-    found: dict[int, str] = {}
+    reasons: dict[int, str] = {}
     turns = [message for message in messages if message.is_turn]
     users = [m for m in turns if m.role == "user" and not m.is_tool_result]
     sent = [m for m in users if not (m.is_stand_in and is_digest(m.parts[0].text))]
@@ -26,20 +26,20 @@ def find_untouchable(
     asked = [m for m in sent if has_words(m)] or wordless
     for message in messages:
         if reason := reason_to_stay(message, options):
-            found[message.index] = reason
+            reasons[message.index] = reason
     for index in open_calls(messages):
-        found.setdefault(index, "open_tool_call")
+        reasons.setdefault(index, "open_tool_call")
     if asked:
-        found.setdefault(find_task(asked).index, "first_task")
-        found.setdefault(asked[-1].index, "last_user_message")
+        reasons.setdefault(find_task(asked).index, "first_task")
+        reasons.setdefault(asked[-1].index, "last_user_message")
         for message in wordless:  # images after a question are part of it
             if message.index > asked[-1].index:
-                found.setdefault(message.index, "user_turn")
+                reasons.setdefault(message.index, "user_turn")
     if options.min_recency_window:
         for message in turns[-options.min_recency_window :]:
-            if message.index not in found or found[message.index] in yielding:
-                found[message.index] = "min_recency_window"
-    return found
+            if message.index not in reasons or reasons[message.index] in yielding:
+                reasons[message.index] = "min_recency_window"
+    return reasons
 
 
 def reason_to_stay(message: Message, options: Options) -> str:
@@ -82,15 +82,15 @@ def find_last_words(messages: Sequence[Message]) -> list[tuple[Message, int]]:
     for message in reversed(messages):
         if message.role != "user" or not message.is_turn:
             continue
-        if said := _find_words(message):
-            return [(message, n) for n in said] if message.is_tool_result else []
+        if numbers := _find_words(message):
+            return [(message, n) for n in numbers] if message.is_tool_result else []
     return []
 
 
 def words_beside_results(message: Message) -> str:
     """Return what the user says in *message* beside tool results; "" if there are none."""
-    said = _find_words(message) if message.is_tool_result and message.role == "user" else ()
-    return "\n".join(message.parts[number].text for number in said)
+    numbers = _find_words(message) if message.is_tool_result and message.role == "user" else ()
+    return "\n".join(message.parts[number].text for number in numbers)
 
 
 def _find_words(message: Message) -> list[int]:

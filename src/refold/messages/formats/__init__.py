@@ -84,13 +84,13 @@ def recognize(messages: Sequence[object]) -> Format:
 
 def _candidates(message: Mapping[str, Any]) -> Sequence[int]:
     """Return the places of the formats that *message* may be of, by its keys and blocks."""
-    found = [_BY_KEY[key] for key in message if key in _BY_KEY]
+    rows = [_BY_KEY[key] for key in message if key in _BY_KEY]
     content = message.get("content")
     if isinstance(content, list):
         types = [block.get("type", "") for block in content if is_mapping(block)]
         kinds = {kind for kind in types if isinstance(kind, str)}
-        found += [_BY_BLOCK[kind] for kind in kinds if kind in _BY_BLOCK]
-    return found[0] if len(found) == 1 else sorted({place for places in found for place in places})
+        rows += [_BY_BLOCK[kind] for kind in kinds if kind in _BY_BLOCK]
+    return rows[0] if len(rows) == 1 else sorted({place for places in rows for place in places})
 
 
 def turn_path(record: object) -> Path:
@@ -118,15 +118,15 @@ def strip(message: dict[str, Any], format_name: str, note: str) -> None:
     message[format_.blocks] = [*([format_.write_text(message, note)] if note else ()), *rest]
 
 
-def find_task(said: Sequence[Message]) -> Message:
+def find_task(turns: Sequence[Message]) -> Message:
     """Return the first of these turns of the user's that the user wrote; if none, the first."""
-    is_injected = find_format(said[0].format).is_injected
-    for message in said:
+    is_injected = find_format(turns[0].format).is_injected
+    for message in turns:
         if is_injected is not None and is_injected(message):
             continue
         if not all(is_note(part.text) for part in message.parts if part.text.strip()):
             return message
-    return said[0]
+    return turns[0]
 
 
 def load(

@@ -205,9 +205,9 @@ def add_media(
     reading.media.append(Media(kind, path, block))
 
 
-def media_kind(said: object) -> MediaKind:
+def media_kind(label: object) -> MediaKind:
     """Tell what a piece of media is by its MIME type, or by a kind such as `image-url`."""
-    match str(said or "").partition("/")[0].removesuffix("-url"):
+    match str(label or "").partition("/")[0].removesuffix("-url"):
         case "image" | "audio" | "video" as kind:
             return kind
     return "file"

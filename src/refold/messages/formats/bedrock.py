@@ -75,26 +75,26 @@ def _read_media(reading: Message, block: Mapping[str, Any], path: Path) -> bool:
 
 def _thought(reasoning: object) -> str:
     """Return what was thought; a signature costs nothing, and what is redacted nobody can count."""
-    told = reasoning.get("reasoningText") if is_mapping(reasoning) else None
-    return str(told.get("text") or "") if is_mapping(told) else ""
+    block = reasoning.get("reasoningText") if is_mapping(reasoning) else None
+    return str(block.get("text") or "") if is_mapping(block) else ""
 
 
 def _read_result(reading: Message, result: Mapping[str, Any], path: Path, place: str) -> None:
     """Read what a tool returned: its texts, and each field of its data, may be replaced."""
-    told = ToolResult(check_call_id(result, "toolUseId", path, place), result, path)
+    tool_result = ToolResult(check_call_id(result, "toolUseId", path, place), result, path)
     before = len(reading.parts)
     content = result.get("content")
     for number, block in enumerate(content if isinstance(content, list) else ()):
         here = (*path, "content", number)
         check_mapping(block, "a block", here, place)
         if isinstance(block.get("text"), str):
-            add_text(reading, block["text"], (*here, "text"), place, result=told)
+            add_text(reading, block["text"], (*here, "text"), place, result=tool_result)
         elif "json" in block:
-            add_fields(reading, block["json"], (*here, "json"), told)
+            add_fields(reading, block["json"], (*here, "json"), tool_result)
         elif not _read_media(reading, block, here):
             reading.opaque.append(dump(block))
     if len(reading.parts) == before:
-        add_answer(reading, (*path, "content"), told)
+        add_answer(reading, (*path, "content"), tool_result)
 
 
 def _write(messages: Sequence[Mapping[str, Any]], text: str, role: str) -> dict[str, Any]:

@@ -24,7 +24,7 @@ from refold.messages.wire import CLASS_KEY, Path
 _CONTENT: Final[Path] = ("content",)
 """One for all messages: where the texts of most of them stand."""
 _CALLS: Final = ("tool_calls", "toolCalls")
-_GIVEN: Final = ("arguments", "input", "args")
+_ARGUMENTS: Final = ("arguments", "input", "args")
 """Where the arguments of a call stand: OpenAI's way, of custom tools, and in other libraries."""
 
 
@@ -76,8 +76,8 @@ def _add_call(reading: Message, call: Mapping[str, Any], id_: str, path: Path) -
         if is_mapping(call.get(key)):
             call, path = call[key], (*path, key)
             break
-    given = next((key for key in _GIVEN if key in call), "")
-    arguments, where = (call[given], (*path, given)) if given else ("", None)
+    field = next((key for key in _ARGUMENTS if key in call), "")
+    arguments, where = (call[field], (*path, field)) if field else ("", None)
     reading.calls.append(Call(id_, str(call.get("name", "")), arguments, where))
 
 

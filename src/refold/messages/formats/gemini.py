@@ -90,9 +90,9 @@ def _read_part(
         result = ToolResult(_id_of(response, unnamed), response, (*path, name), tool)
         _read_response(reading, response, result)
     elif is_mapping(call):
-        name, given = str(call.get("name", "")), call.get("args") or {}
-        where = None if is_signed or not given else (*path, key, "args")
-        reading.calls.append(Call(_id_of(call, unnamed), name, given, where))
+        name, arguments = str(call.get("name", "")), call.get("args") or {}
+        where = None if is_signed or not arguments else (*path, key, "args")
+        reading.calls.append(Call(_id_of(call, unnamed), name, arguments, where))
     elif part.get("thought") is True:
         count_unknown(reading, {"text": text or ""}, reading.thinking)
     elif text is not None and not is_signed:

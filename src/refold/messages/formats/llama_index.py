@@ -51,8 +51,9 @@ def _read_block(
         add_text(reading, block.get("text"), (*path, "text"), place, result=result)
     elif kind == "tool_call":
         id_, name = str(block.get("tool_call_id") or ""), str(block.get("tool_name", ""))
-        given = block.get("tool_kwargs") or {}
-        reading.calls.append(Call(id_, name, given, (*path, "tool_kwargs") if given else None))
+        arguments = block.get("tool_kwargs") or {}
+        where = (*path, "tool_kwargs") if arguments else None
+        reading.calls.append(Call(id_, name, arguments, where))
     elif kind is not None and kind in _MEDIA:
         add_media(reading, _MEDIA[kind], path, block)
     elif kind == "document":

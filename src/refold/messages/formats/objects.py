@@ -40,15 +40,15 @@ class Objects:
     """The objects among the messages of one conversation, and what they were read as."""
 
     def __init__(self) -> None:
-        self._given: dict[str, list[object]] = {}
+        self._by_digest: dict[str, list[object]] = {}
 
     def __bool__(self) -> bool:
-        return bool(self._given)
+        return bool(self._by_digest)
 
     def copy(self) -> Objects:
         """Return an independent copy that knows the same objects."""
         other = Objects()
-        other._given = {name: held.copy() for name, held in self._given.items()}
+        other._by_digest = {name: held.copy() for name, held in self._by_digest.items()}
         return other
 
     def read(self, messages: Any) -> Any:
@@ -71,23 +71,23 @@ class Objects:
         try:
             reader = _Reader()
             wire = reader.read(message)
-            if not reader.found:
+            if not reader.has_objects:
                 return message
-            self._given.setdefault(digest(wire), []).append(message)
+            self._by_digest.setdefault(digest(wire), []).append(message)
         except RecursionError as error:
             raise MessageError("is nested too deeply to be read", f"messages[{index}]") from error
         return wire
 
     def write(self, wires: Iterable[Any]) -> list[Any]:
         """Return messages as they were given, or as objects of the same types if they changed."""
-        if not self._given:
+        if not self._by_digest:
             return list(wires)
         times: Counter[str] = Counter()
         return [self._write_one(wire, times) for wire in wires]
 
     def give_back(self, result: T) -> T:
         """Return a *result* with its messages as they were given, or of the same types."""
-        if not self._given:
+        if not self._by_digest:
             return result
         held: Any = result
         fresh: T = dataclasses.replace(held, messages=self.write(held.messages))
@@ -99,7 +99,7 @@ class Objects:
 
     def _write_one(self, wire: Any, times: Counter[str]) -> Any:
         name = digest(wire)
-        same = self._given.get(name)
+        same = self._by_digest.get(name)
         if same is None:
             return revive(wire)
         times[name] += 1
@@ -130,10 +130,10 @@ def as_data(message: Any, index: int) -> Any:
 
 
 class _Reader:
-    """Reads a value; `found` tells whether there was an object in it."""
+    """Reads a value; `has_objects` tells whether there was an object in it."""
 
     def __init__(self, *, takes_any: bool = False) -> None:
-        self.found = False
+        self.has_objects = False
         self._takes_any = takes_any
 
     def read(self, value: Any) -> Any:
@@ -151,14 +151,14 @@ class _Reader:
             return {CLASS_KEY: _BYTES, "base64": base64.b64encode(value).decode()}
         if isinstance(value, datetime):
             return {CLASS_KEY: _TIME, "iso": value.isoformat()}
-        own = _fields_of(value)
-        if own is None:
+        members = _fields_of(value)
+        if members is None:
             bare = _attributes_of(value) if self._takes_any else None
             return value if bare is None else {name: self.read(item) for name, item in bare.items()}
-        self.found = True
+        self.has_objects = True
         class_ = type(value)
         name = f"{class_.__module__}:{class_.__qualname__}"
-        return {CLASS_KEY: name, **{key: self.read(item) for key, item in own.items()}}
+        return {CLASS_KEY: name, **{key: self.read(item) for key, item in members.items()}}
 
 
 def _fields_of(value: Any) -> dict[str, Any] | None:
@@ -168,8 +168,8 @@ def _fields_of(value: Any) -> dict[str, Any] | None:
     if isinstance(known, Mapping) and hasattr(class_, "model_validate"):
         fields = {name: getattr(value, name) for name in known}
         is_set = value.model_fields_set
-        own = {n: item for n, item in fields.items() if _is_own(n, known[n], item, is_set)}
-        return {**own, **(getattr(value, "model_extra", None) or {})}
+        kept = {n: item for n, item in fields.items() if _is_specific(n, known[n], item, is_set)}
+        return {**kept, **(getattr(value, "model_extra", None) or {})}
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
     return None
@@ -180,11 +180,11 @@ def _attributes_of(value: object) -> dict[str, Any] | None:
     slots = [name for class_ in type(value).__mro__ for name in getattr(class_, "__slots__", ())]
     names = [*getattr(value, "__dict__", ()), *slots, *_USUAL]
     public = [name for name in dict.fromkeys(names) if not name.startswith("_")]
-    found = {name: getattr(value, name) for name in public if hasattr(value, name)}
-    return {name: item for name, item in found.items() if not callable(item)} or None
+    attributes = {name: getattr(value, name) for name in public if hasattr(value, name)}
+    return {name: item for name, item in attributes.items() if not callable(item)} or None
 
 
-def _is_own(name: str, field: Any, value: object, is_set: Set[str]) -> bool:
+def _is_specific(name: str, field: Any, value: object, is_set: Set[str]) -> bool:
     """Tell whether a field has a value that its class would not give to any other object as well.
 
     It may not have been set: an id or the time are made for each object.
@@ -224,13 +224,13 @@ def _find_class(name: str) -> Any:
     module_name, _, qualname = name.partition(":")
     is_known = any(f"{module_name}.".startswith(f"{package}.") for package in _PACKAGES)
     try:
-        found: Any = import_module(module_name) if is_known else sys.modules.get(module_name)
+        target: Any = import_module(module_name) if is_known else sys.modules.get(module_name)
     except ImportError:
         return None
     for step in qualname.split("."):
-        found = getattr(found, step, None)
-    is_model = isinstance(found, type) and hasattr(found, "model_validate")
-    return found if is_model or dataclasses.is_dataclass(found) else None
+        target = getattr(target, step, None)
+    is_model = isinstance(target, type) and hasattr(target, "model_validate")
+    return target if is_model or dataclasses.is_dataclass(target) else None
 
 
 def _make(class_: Any, fields: dict[str, Any]) -> Any:

@@ -25,7 +25,7 @@ _CALLS: Final = frozenset(
     "tool_search_call program".split()
 )
 """Calls that another item answers; neither goes without the other."""
-_GIVEN: Final = "arguments input action operation code actions".split()
+_ARGUMENTS: Final = "arguments input action operation code actions".split()
 """Where the arguments of a call stand."""
 _RESULTS: Final = frozenset(
     "function_call_output custom_tool_call_output local_shell_call_output shell_call_output "
@@ -33,7 +33,9 @@ _RESULTS: Final = frozenset(
 )
 _PAIRED: Final = ("function_call", "custom_tool_call")
 """How the types begin of calls and answers that must say what they belong to."""
-_SAID: Final = tuple("action operation name arguments code queries output outputs results".split())
+_READ_BY_MODEL: Final = tuple(
+    "action operation name arguments code queries output outputs results".split()
+)
 """What a call of the provider's own may say, and what came of it: both are read by the model."""
 _ENDINGS: Final = ("_call", "_call_output")
 """How the types of all other calls end, and of what came of them where that is another item."""
@@ -87,10 +89,10 @@ def _read_item(item: Item, path: Path, place: str) -> Message:
     id_ = str(call_id or item.get("id") or "")
     if kind in _CALLS:
         reading = Message(role="assistant")
-        given = next((name for name in _GIVEN if item.get(name) is not None), "")
-        where = (*path, given) if given and kind == "function_call" else None
+        field = next((name for name in _ARGUMENTS if item.get(name) is not None), "")
+        where = (*path, field) if field and kind == "function_call" else None
         name = str(item.get("name", kind))
-        reading.calls.append(Call(id_, name, item[given] if given else "", where))
+        reading.calls.append(Call(id_, name, item[field] if field else "", where))
     elif kind in _RESULTS:
         reading = Message(role="tool")
         name = "result" if kind == "program_output" else "output"
@@ -156,7 +158,7 @@ def _read_other(item: Item, kind: str, path: Path) -> Message:
     """
     is_call = kind.endswith("_call")
     reading = Message(role="assistant" if is_call else "tool")
-    reading.opaque += [dump(item[name]) for name in _SAID if item.get(name)]
+    reading.opaque += [dump(item[name]) for name in _READ_BY_MODEL if item.get(name)]
     if kind == "image_generation_call" and item.get("result"):
         reading.images += 1
     call_id = item.get("call_id")
@@ -217,10 +219,10 @@ def _is_record(record: Mapping[str, Any]) -> bool:
 
 
 def _read_record(record: Mapping[str, Any], place: str) -> Message:
-    found = _item(record)
-    if found is None:
+    located = _item(record)
+    if located is None:
         return Message(role=str(record.get("type", "")), is_turn=False)
-    item, path = found
+    item, path = located
     return _read_item(item, path, place)
 
 
@@ -235,8 +237,8 @@ def _write_record(records: Sequence[Mapping[str, Any]], text: str, role: str) ->
 
 
 def _turn_path(record: Mapping[str, Any]) -> Path:
-    found = _item(record)
-    return () if found is None else found[1]
+    located = _item(record)
+    return () if located is None else located[1]
 
 
 CODEX: Final[Format] = Format(

@@ -55,9 +55,9 @@ def _read_part(reading: Message, part: Mapping[str, Any], path: Path, place: str
         _read_return(reading, content, here, ToolResult(call_id, part, path, tool))
     elif kind in ("tool-call", "builtin-tool-call"):
         name, id_ = str(part.get("tool_name", "")), str(part.get("tool_call_id") or "")
-        given = part.get("args") or ""
-        where = (*path, "args") if given and kind == "tool-call" else None
-        reading.calls.append(Call(id_, name, given, where))
+        arguments = part.get("args") or ""
+        where = (*path, "args") if arguments and kind == "tool-call" else None
+        reading.calls.append(Call(id_, name, arguments, where))
     elif kind == "thinking":
         reading.thinking.append(dump(content or ""))
     elif kind == "system-prompt":
@@ -115,11 +115,11 @@ def _write(messages: Sequence[Mapping[str, Any]], text: str, role: str) -> dict[
     is_model = role == "assistant"
     message: dict[str, Any] = {"kind": "response" if is_model else "request"}
     part: dict[str, Any] = {"part_kind": "text" if is_model else "user-prompt", "content": text}
-    if any(CLASS_KEY in given for given in messages):
-        times = [given["timestamp"] for given in messages if given.get("timestamp")]
+    if any(CLASS_KEY in source for source in messages):
+        times = [source["timestamp"] for source in messages if source.get("timestamp")]
         message |= {"timestamp": times[0]} if times and is_model else {}
         if not is_model:
-            spoken = [p for given in messages for p in given["parts"] if p.get("timestamp")]
+            spoken = [p for source in messages for p in source["parts"] if p.get("timestamp")]
             part |= {"timestamp": spoken[0]["timestamp"]} if spoken else {}
         message[CLASS_KEY] = f"{_MODULE}:{'ModelResponse' if is_model else 'ModelRequest'}"
         part[CLASS_KEY] = f"{_MODULE}:{'TextPart' if is_model else 'UserPromptPart'}"

@@ -418,7 +418,7 @@ function drawText(message, after, text, place) {
 
 const unfold = (title, content) => make("details", "", make("summary", "", title), content);
 const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
-const side = (title, ...content) => make("div", "side", make("h4", "", title), ...content);
+const side = (title, ...content) => make("div", "side", make("h3", "", title), ...content);
 
 function drawCalls(message) {
   return message.calls.map(([name, input]) => make("pre", "call", make("b", "", name), ` ${cut(input)}`));

@@ -19,7 +19,7 @@ from refold.llm import summarizers
 from refold.llm.ask import Asker, Flow, Tally
 from refold.messages.folds import Plan
 from refold.messages.growing import GrowingLoader
-from refold.messages.handles import Sizes, behind_of, grow, shown_in
+from refold.messages.handles import Sizes, behind_of, grow, visible_handle
 from refold.messages.manifest import Behind, Get, Trail, find_clash, folds_in, read_said
 from refold.messages.message import Message
 from refold.messages.provider import show_stripped
@@ -241,7 +241,7 @@ class Engine(Planner):
                 sealed = (*sealed[:first], *noted)
                 continue
             last = marked[-1]
-            if not grow(sizes, behind_of(last.sources).fold, len(shown_in(last))):
+            if not grow(sizes, behind_of(last.sources).fold, len(visible_handle(last))):
                 break
             sealed = self.seal(sealed, sizes=sizes)
         raise StoreError("the store has other originals under every key that was tried")

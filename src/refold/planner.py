@@ -24,7 +24,7 @@ from refold.fold.rate import Weights
 from refold.fold.whole import fold_prose, spell_all
 from refold.fold.write import count_sources
 from refold.messages.folds import SUMMARIZED, Fold, Outcome, Plan, kept_fold
-from refold.messages.handles import Sizes, behind_of, handle_of, seal_plan, shown_in
+from refold.messages.handles import Sizes, behind_of, handle_of, seal_plan, visible_handle
 from refold.messages.message import Message
 from refold.messages.provider import alternate, end_alike, is_checked, spread, strip_thinking
 from refold.messages.token_count import CountedTexts, count_plan
@@ -197,7 +197,7 @@ class Planner:
         lacking = marks.ANCHOR_CHARS if self._needs_anchor else 0
         if lacking and self._is_standard and self.options.has_budget:
             # It is not folded again with more: so the letters of all handles count together.
-            folds = {behind_of(f.sources).fold for f in plan if f.is_marked and shown_in(f)}
+            folds = {behind_of(f.sources).fold for f in plan if f.is_marked and visible_handle(f)}
             lacking -= marks.HANDLE_CHARS * max(0, len(folds) - 1)
         return seal_plan(plan, sizes, lacking=lacking, tokens=tokens)
 

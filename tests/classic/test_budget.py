@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from refold.notation.recognize import said_in
+from refold.notation.recognize import visible_text
 from tests.classic import compress
 from tests.conversations import Wire
 
@@ -40,5 +40,5 @@ def test_json_is_shown_as_far_as_the_budget_goes(
     assert result.budget.fits
     assert 0.75 * budget <= result.tokens_after <= budget
     shown = max((str(message["content"]) for message in result.messages), key=len)
-    rows = json.loads(said_in(shown))
+    rows = json.loads(visible_text(shown))
     assert rows == json.loads(ROWS)[: len(rows)]

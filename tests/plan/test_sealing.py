@@ -9,7 +9,7 @@ from refold.messages.handles import (
     grow,
     handle_of,
     seal_plan,
-    shown_in,
+    visible_handle,
 )
 from refold.messages.message import Message
 from refold.messages.token_count import CountedTexts
@@ -47,7 +47,7 @@ def test_only_the_first_is_long() -> None:
     for length in (1, 2, 8):
         plan = [digest_of(message) for message in MESSAGES[:length]]
         sealed = seal_plan(plan, lacking=ANCHOR_CHARS)
-        assert [len(shown_in(fold)) for fold in sealed] == [28, *[5] * (length - 1)]
+        assert [len(visible_handle(fold)) for fold in sealed] == [28, *[5] * (length - 1)]
         assert seal_plan(sealed, lacking=ANCHOR_CHARS) == sealed
 
 
@@ -58,15 +58,15 @@ def test_a_message_too_short_for_the_long_one_is_left_and_the_next_shows_it() ->
     plan, tokens = [digest_of(short), digest_of(long)], CountedTexts(characters, characters)
     first, second = seal_plan(plan, lacking=ANCHOR_CHARS, tokens=tokens)
     assert first.is_kept
-    assert len(shown_in(second)) == ANCHOR_CHARS
+    assert len(visible_handle(second)) == ANCHOR_CHARS
 
 
 def test_a_handle_that_is_taken_grows_until_it_cannot() -> None:
     fold, sizes, lengths = digest_of(MESSAGE), dict[str, int](), list[int]()
     while grow(sizes, behind_of((MESSAGE,)).fold):
         (sealed,) = seal_plan([fold], sizes)
-        lengths.append(len(shown_in(sealed)))
-        assert shown_in(sealed).startswith(SHORT)
+        lengths.append(len(visible_handle(sealed)))
+        assert visible_handle(sealed).startswith(SHORT)
     assert lengths == [*range(9, MOST_CHARS, 4), MOST_CHARS]
 
 

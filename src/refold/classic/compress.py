@@ -101,15 +101,15 @@ class Folder:
         for text in self.run.by_message[message.index]:
             verdict, chars = text.verdict, len(text.text)
             assert verdict is not None, "every text is decided on"
-            action, reason, shown = verdict.action, verdict.reason, chars
+            action, reason, size = verdict.action, verdict.reason, chars
             if action != "preserved":  # few
                 tag = self._stand_in(text, verdict, depth)
                 if tag is None:
                     reason = f"{_FAMILIES.get(action, action)}_reverted"
                     action = "preserved"
                 else:
-                    texts[text.part], shown = tag, len(tag)
-            row.append(Outcome(action, reason, chars, shown))
+                    texts[text.part], size = tag, len(tag)
+            row.append(Outcome(action, reason, chars, size))
         return Fold(sources=(message,), texts=texts, outcomes=(tuple(row),))
 
     def _stand_in(self, text: Text, verdict: Verdict, depth: Depth) -> str | None:
@@ -163,9 +163,9 @@ class Folder:
                     continue  # with names it would be longer still
                 names = choose_names(list(map(self._names, texts)), body, entity_cap(chars))
                 named = self._spelling.summary(Summary(body, len(texts), names, id_), handle)
-                found = self._first((named, tag) if names else (tag,), texts)
-                if found is not None:
-                    return found
+                best = self._first((named, tag) if names else (tag,), texts)
+                if best is not None:
+                    return best
             return None
 
         tag = self._once(texts, depth, f"{id_} {handle}", make)
@@ -195,12 +195,12 @@ class Folder:
         return summary or cut("\n\n".join(texts).strip(), budget)
 
     def _once(
-        self, texts: Sequence[str], kind: str, shown: str, make: Callable[[], str | None]
+        self, texts: Sequence[str], kind: str, label: str, make: Callable[[], str | None]
     ) -> str | None:
         """Return what was made for *texts* before, except what a model may have written."""
         if self._asks(kind):
             return make()
-        tag = self._reader.stand_in((tuple(texts), kind, shown), make)
+        tag = self._reader.stand_in((tuple(texts), kind, label), make)
         if not self.run.is_tried:
             for text in texts:
                 self._reader.view(text).forget()
@@ -221,9 +221,9 @@ class Folder:
         JSON ends after a value, and its brackets are closed.
         """
         bare = unmarked(text)
-        shown = cut_json(bare, chars) if is_json(bare) else cut_characters(bare, chars)
+        begin = cut_json(bare, chars) if is_json(bare) else cut_characters(bare, chars)
         handle = tag_handle_of([message], self._spelling)
-        return self._first([self._spelling.beginning(Beginning(shown, len(text)), handle)], [text])
+        return self._first([self._spelling.beginning(Beginning(begin, len(text)), handle)], [text])
 
     def _around_code(self, text: Text, depth: Depth) -> list[str]:
         id_, handle = self._id([text.message]), tag_handle_of([text.message], self._spelling)

@@ -31,7 +31,7 @@ _LEAST_QUOTE: Final = 12  # ten characters and the two marks
 _MAX_LOCAL: Final = 64  # before the sign of an e-mail address, by RFC 5321
 _MAX_STEP: Final = 128  # how far the first step of a path is read back, which bounds the time
 
-Found = Iterable[Span] | bool
+Findings = Iterable[Span] | bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,14 +47,14 @@ class Detector:
 
     reason: str
     hard: bool
-    find: Callable[[View], Found]
+    find: Callable[[View], Findings]
     cost: int = 3
     """Cheap detectors are tried first where one finding is enough."""
 
     def finds(self, view: View) -> bool:
         """Return whether there is at least one finding."""
-        found = self.find(view)
-        return found if isinstance(found, bool) else next(iter(found), None) is not None
+        findings = self.find(view)
+        return findings if isinstance(findings, bool) else next(iter(findings), None) is not None
 
 
 def pattern_finder(
@@ -335,11 +335,11 @@ def _direct_quote(view: View) -> Iterator[Span]:
             yield match.span()
 
 
-def _hard(reason: str, cost: int, find: Callable[[View], Found]) -> Detector:
+def _hard(reason: str, cost: int, find: Callable[[View], Findings]) -> Detector:
     return Detector(reason=reason, hard=True, find=find, cost=cost)
 
 
-def _soft(reason: str, find: Callable[[View], Found]) -> Detector:
+def _soft(reason: str, find: Callable[[View], Findings]) -> Detector:
     return Detector(reason=reason, hard=False, find=find)
 
 
@@ -414,8 +414,8 @@ class DetectorTable:
         """
         taken: list[Span] = []
         for detector in self._soft:
-            found = detector.find(view)
-            known = () if isinstance(found, bool) else found
+            findings = detector.find(view)
+            known = () if isinstance(findings, bool) else findings
             spans = [span for span in known if not _is_inside(span, taken)]
             taken = sorted([*taken, *spans]) if spans else taken
             for start, end in spans:

@@ -85,14 +85,14 @@ class Names:
 
     def __init__(self, view: View, detectors: DetectorTable) -> None:
         self._text: Final = view.text
-        self._found: dict[str, None] = {}
+        self._known: dict[str, None] = {}
         self._rest: Final = chain(iter_names(view), detectors.soft_texts(view))
 
     def __iter__(self) -> Iterator[str]:
-        yield from list(self._found)
+        yield from list(self._known)
         for name in self._rest:
-            if len(name) <= LONGEST_NAME and name not in self._found:
-                self._found[name] = None
+            if len(name) <= LONGEST_NAME and name not in self._known:
+                self._known[name] = None
                 yield name
 
     @cached_property

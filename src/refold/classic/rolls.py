@@ -15,8 +15,8 @@ from refold.messages.formats import KNOWN_ROLES
 from refold.messages.message import Message
 from refold.messages.token_count import MESSAGE_OVERHEAD
 from refold.notation.marks import GAP
-from refold.notation.recognize import read_summary, said_in
-from refold.notation.spelling import Said, Spelling, Summary
+from refold.notation.recognize import read_summary, visible_text
+from refold.notation.spelling import ParsedSummary, Spelling, Summary
 
 _MIN_CHARS: Final = 24  # in fewer, only the number of messages can be shown
 _CHARS_PER_TOKEN: Final = 4
@@ -55,9 +55,9 @@ def roll_up(sources: Sequence[Message], room: int, reader: Reader, write: Write 
             speakers += [role] * len(best.texts)
         if len(names) < _ENOUGH_NAMES:
             names.update(dict.fromkeys(parsed.entities))
-            texts = (
-                [parsed.body] if parsed.messages > 1 else [said_in(p.text) for p in message.parts]
-            )
+            texts = [parsed.body]
+            if parsed.messages <= 1:
+                texts = [visible_text(part.text) for part in message.parts]
             for text in texts:
                 names.update(dict.fromkeys(_names_in(reader.view(text), reader.detectors)))
     stretch = join(groups) if groups else Sentences([], [], [])
@@ -104,7 +104,7 @@ def transcript(sources: Sequence[Message]) -> str:
         if parsed.messages > 1:  # a summary has its own labels
             lines.append(parsed.body or f"{parsed.messages} messages")
         else:
-            lines += [f"{message.role}: {said_in(part.text)}" for part in message.parts]
+            lines += [f"{message.role}: {visible_text(part.text)}" for part in message.parts]
     return "\n\n".join(lines)
 
 
@@ -113,13 +113,13 @@ def _turns(sources: Sequence[Message]) -> int:
     return sum(_parse(message).messages for message in sources if message.is_turn)
 
 
-def _parse(message: Message) -> Said:
+def _parse(message: Message) -> ParsedSummary:
     """Return what *message* says if it reads like a summary; else that it is one message."""
     parsed = read_summary(message.parts[0].text) if len(message.parts) == 1 else None
-    return parsed or Said("", 1)
+    return parsed or ParsedSummary("", 1)
 
 
-def _lines(message: Message, parsed: Said) -> Iterator[tuple[str, str]]:
+def _lines(message: Message, parsed: ParsedSummary) -> Iterator[tuple[str, str]]:
     """Yield who says what in a message; of a summary, its sentences and their speakers."""
     role = message.role
     for piece in parsed.body.split(JOINT) if parsed.body else ():
@@ -128,7 +128,7 @@ def _lines(message: Message, parsed: Said) -> Iterator[tuple[str, str]]:
             role, piece = head, text  # noqa: PLW2901
         yield role, piece
     if not parsed.body and parsed.messages == 1:
-        yield from ((role, said_in(part.text)) for part in message.parts)
+        yield from ((role, visible_text(part.text)) for part in message.parts)
 
 
 def _summarize(stretch: Sentences, speakers: Sequence[str], chars: int) -> str:

@@ -172,5 +172,5 @@ def tag_handle_of(sources: Sequence[Message], spelling: Spelling) -> str:
 
     A message without an id would be shown like any other that reads the same.
     """
-    is_shown = spelling.shows_handles or not sources[0].has_envelope
-    return handle_of(sources) if is_shown else ""
+    has_handle = spelling.shows_handles or not sources[0].has_envelope
+    return handle_of(sources) if has_handle else ""

@@ -18,7 +18,7 @@ from refold.messages.manifest import Behind
 from refold.messages.message import Message
 from refold.messages.token_count import CountedTexts
 from refold.messages.wire import letters_of, spell
-from refold.notation.marks import HANDLE_CHARS, MOST_CHARS, ends_in, put_handle, shown_handle
+from refold.notation.marks import HANDLE_CHARS, MOST_CHARS, ends_in, find_handle, put_handle
 from refold.notation.recognize import find_handles
 
 Sizes = dict[str, int]
@@ -49,11 +49,11 @@ def handle_of(sources: Sequence[Message], chars: int = HANDLE_CHARS) -> str:
     return letters_of(behind_of(sources).fold, chars)
 
 
-def shown_in(fold: Fold) -> str:
+def visible_handle(fold: Fold) -> str:
     """Return the handle that a fold shows; "" if it shows none."""
     short = handle_of(fold.sources)
     texts = [*fold.texts.values(), *(call.spelled for call in fold.calls.values()), fold.note]
-    return next((shown for text in texts if (shown := shown_handle(text, short))), "")
+    return next((handle for text in texts if (handle := find_handle(text, short))), "")
 
 
 def grow(sizes: Sizes, fold: str, least: int = 0) -> bool:
@@ -87,28 +87,28 @@ def seal_plan(
             if fold.note or fold.sources[0].stands_for is not None:
                 lacking -= sum(map(len, find_handles(fold.note or spell(fold.sources[0].wire))))
             continue
-        key, shown = behind_of(fold.sources).fold, shown_in(fold)
+        key, visible = behind_of(fold.sources).fold, visible_handle(fold)
         while owners.setdefault(letters_of(key, sizes.get(key, HANDLE_CHARS)), key) != key:
             if not grow(sizes, key):
                 break
-        if shown and lacking > 0:
+        if visible and lacking > 0:
             sizes[key] = max(sizes.get(key, HANDLE_CHARS), lacking)
-        if len(shown) < sizes.get(key, 0):
-            longer = _show(fold, shown, letters_of(key, sizes[key]))
+        if len(visible) < sizes.get(key, 0):
+            longer = _show(fold, visible, letters_of(key, sizes[key]))
             if tokens is not None and not _is_shorter(longer, tokens):
                 sealed += [kept_fold(source, "anchor_reverted") for source in fold.sources]
                 continue
             fold = longer  # noqa: PLW2901
         sealed.append(fold)
-        lacking = 0 if shown else lacking
+        lacking = 0 if visible else lacking
     return tuple(sealed)
 
 
-def _show(fold: Fold, shown: str, handle: str) -> Fold:
-    """Let *fold* show a *handle* in the place of the one that is *shown*, if any is."""
-    shows = (n for n, text in fold.texts.items() if not shown or ends_in(text, shown))
+def _show(fold: Fold, old: str, handle: str) -> Fold:
+    """Let *fold* show a *handle* in the place of the *old* one, if it shows any."""
+    shows = (n for n, text in fold.texts.items() if not old or ends_in(text, old))
     if (number := next(shows, None)) is not None:
-        text = put_handle(fold.texts[number], shown, handle)
+        text = put_handle(fold.texts[number], old, handle)
         rows = fold.outcomes
         if len(rows) == 1 and number < len(rows[0]):
             changed = replace(rows[0][number], output_chars=len(text))
@@ -116,8 +116,8 @@ def _show(fold: Fold, shown: str, handle: str) -> Fold:
         return replace(fold, texts={**fold.texts, number: text}, outcomes=rows)
     calls = dict(fold.calls)
     for number, call in fold.calls.items():
-        if ends_in(call.spelled, shown):
-            spelled = put_handle(call.spelled, shown, handle)
+        if ends_in(call.spelled, old):
+            spelled = put_handle(call.spelled, old, handle)
             raw = spelled if isinstance(call.raw_arguments, str) else json.loads(spelled)
             calls[number] = replace(call, raw_arguments=raw)
     return replace(fold, calls=calls)

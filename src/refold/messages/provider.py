@@ -24,8 +24,8 @@ from refold.notation.marks import (
     HANDLE_CHARS,
     digest,
     excerpt,
+    find_handle,
     put_handle,
-    shown_handle,
 )
 from refold.options import ThinkingWay
 
@@ -135,8 +135,8 @@ def _split(
         return
     if first:
         yield _line(sources[0], rows[0])
-    shown = shown_handle(fold.texts[0], handle_of(sources))
-    text = put_handle(fold.texts[0], shown, handle_of(sources[inner]))
+    handle = find_handle(fold.texts[0], handle_of(sources))
+    text = put_handle(fold.texts[0], handle, handle_of(sources[inner]))
     text = text.removesuffix(f"\n{_USER}: {words}" if words else "")
     yield Fold(sources=sources[inner], texts={0: text}, outcomes=rows[inner], is_rolled=True)
     if last:

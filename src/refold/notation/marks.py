@@ -100,7 +100,7 @@ _HANDLE_ROOM: Final = 40
 """Where the mark ends after the longest handle."""
 
 
-def shown_handle(text: str, short: str) -> str:
+def find_handle(text: str, short: str) -> str:
     """Return the handle in *text* that begins with a *short* one; "" if there is none."""
     start = text.find(f"#{short}")
     while start >= 0:

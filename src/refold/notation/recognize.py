@@ -20,7 +20,7 @@ from refold.notation.marks import (
     SENT_WHOLE,
     without_gaps,
 )
-from refold.notation.spelling import Said, read_other_tag, read_summary_tag
+from refold.notation.spelling import ParsedSummary, read_other_tag, read_summary_tag
 
 _HANDLE: Final = rf"[a-z]{{{HANDLE_CHARS},{MOST_CHARS}}}"
 _MESSAGES: Final = rf"({AMOUNT}) messages?+(?=[ ,\]])"
@@ -77,7 +77,7 @@ def may_have_tag(text: str) -> bool:
 
 def is_marked(text: str) -> bool:
     """Return whether *text* is a stand-in: below a mark, or with a note at its end."""
-    return read_shown(text) is not None
+    return read_visible(text) is not None
 
 
 def find_handles(text: str) -> list[str]:
@@ -85,7 +85,7 @@ def find_handles(text: str) -> list[str]:
     return list(dict.fromkeys(_HANDLES.findall(text))) if "#" in text else []
 
 
-def read_shown(text: str) -> str | None:
+def read_visible(text: str) -> str | None:
     """Return what *text* shows below a mark, in a tag or before a note; `None` without any."""
     if text.startswith("["):
         head = _MARK.match(text)
@@ -141,15 +141,15 @@ def body_of(text: str) -> str:
     )
 
 
-def said_in(text: str) -> str:
+def visible_text(text: str) -> str:
     """Return *text* without its marks and gaps, if it is a stand-in."""
-    body = read_shown(text)
+    body = read_visible(text)
     return text if body is None else body
 
 
 def unmarked(text: str) -> str:
     """Return the same, but keep the marks of a stand-in that has nothing else."""
-    return said_in(text) or text
+    return visible_text(text) or text
 
 
 def is_digest(text: str) -> bool:
@@ -166,7 +166,7 @@ def count_messages(text: str) -> int:
     return summary.messages if summary is not None and summary.messages > 1 else 0
 
 
-def read_summary(text: str) -> Said | None:
+def read_summary(text: str) -> ParsedSummary | None:
     """Return what a summary says, in tags or below a mark; `None` if *text* is none."""
     if not text.startswith("["):  # as most do not
         return None
@@ -179,7 +179,7 @@ def read_summary(text: str) -> Said | None:
     body, _, names = text[head.end() :].removeprefix("\n").rpartition(f"\n{NAMED}")
     if "\n" in names or not body:
         body, names = text[head.end() :].removeprefix("\n"), ""
-    return Said(
+    return ParsedSummary(
         body=body,
         messages=count_messages(text) or 1,
         entities=tuple(names.split(", ")) if names else (),

@@ -191,7 +191,7 @@ CLASSIC: Final = Spelling(
 )
 
 
-class Said(NamedTuple):
+class ParsedSummary(NamedTuple):
     """What a summary says, read back."""
 
     body: str
@@ -200,7 +200,7 @@ class Said(NamedTuple):
     entities: tuple[str, ...] = ()
 
 
-def read_summary_tag(tag: str) -> Said | None:
+def read_summary_tag(tag: str) -> ParsedSummary | None:
     """Undo `summary_tag`; `None` if *tag* is none. Ids and handles are not part of what it says."""
     if not tag.startswith(("[summary: ", "[summary#")) or not tag.endswith("]"):
         return None
@@ -212,7 +212,7 @@ def read_summary_tag(tag: str) -> Said | None:
     count = _MERGED.search(words)
     body = words[: count.start()] if count else words
     number = count or _ONLY_COUNT.fullmatch(body)
-    return Said(
+    return ParsedSummary(
         body="" if number and not count else body,
         messages=int(number[1]) if number else 1,
         entities=tuple(names.split(", ")) if names else (),

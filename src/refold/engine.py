@@ -20,7 +20,7 @@ from refold.llm.ask import Asker, Flow, Tally
 from refold.messages.folds import Plan
 from refold.messages.growing import GrowingLoader
 from refold.messages.handles import Sizes, behind_of, grow, visible_handle
-from refold.messages.manifest import Behind, Get, Trail, find_clash, folds_in, read_said
+from refold.messages.manifest import Behind, Get, Trail, find_clash, folds_in, read_wording
 from refold.messages.message import Message
 from refold.messages.provider import show_stripped
 from refold.messages.render import Rendering, render
@@ -178,7 +178,7 @@ class Engine(Planner):
         """
         first = len(trail.keys)
         for message in messages:
-            trail.add(read_said(message.wire, message, message.index))
+            trail.add(read_wording(message.wire, message, message.index))
         trail.look(self.get, first)
         at = dict(trail.since(first))
         known = {} if self.get is None else folds_in(at.values(), self.get)

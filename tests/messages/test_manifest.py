@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from refold import ConfigError, MemoryStore, Store, StoreError, uncompress
-from refold.messages.manifest import Behind, Shown, Trail, read_said, write_view
+from refold.messages.manifest import Behind, Trail, ViewRow, read_wording, write_view
 from refold.messages.wire import digest
 from tests.classic import compress
 from tests.conversations import Conversation
@@ -60,7 +60,7 @@ def fold(messages: Conversation, store: Store | None = None, **chosen: Any) -> C
 )
 def test_these_say_the_same(one: dict[str, Any], other: dict[str, Any]) -> None:
     role = {"role": "assistant"}
-    assert read_said({**role, **one}).key == read_said({**other, **role}).key
+    assert read_wording({**role, **one}).key == read_wording({**other, **role}).key
 
 
 @pytest.mark.parametrize(
@@ -74,14 +74,14 @@ def test_these_say_the_same(one: dict[str, Any], other: dict[str, Any]) -> None:
     ],
 )
 def test_these_say_something_else(other: dict[str, Any]) -> None:
-    assert read_said({"role": "assistant", "content": "Hi."}).key != read_said(other).key
+    assert read_wording({"role": "assistant", "content": "Hi."}).key != read_wording(other).key
 
 
 @given(st.recursive(st.none() | st.text() | st.integers(), st.lists, max_leaves=4))
 def test_whatever_is_no_message_says_all_that_it_has(value: Any) -> None:
-    said = read_said({"what": value})
-    assert said == read_said({"what": value, "id": "a", "metadata": {}})
-    assert said.key != read_said({"what": [value]}).key
+    wording = read_wording({"what": value})
+    assert wording == read_wording({"what": value, "id": "a", "metadata": {}})
+    assert wording.key != read_wording({"what": [value]}).key
 
 
 def test_a_record_that_was_changed_is_none() -> None:
@@ -220,8 +220,8 @@ def test_a_stand_in_for_a_pasted_stand_in_is_text_where_that_one_is_there() -> N
     records: dict[str, Any] = {digest(message): message for message in (plain, pasted)}
     for view, sources in (([plain, shown], [pasted]), ([both], [plain, pasted])):
         behind = Behind.made([digest(m) for m in sources], [m["id"] for m in sources])
-        rows = [Shown(read_said(message), None) for message in view[:-1]]
-        rows.append(Shown(read_said(view[-1]), behind, is_new=True, id=view[-1].get("id")))
+        rows = [ViewRow(read_wording(message), None) for message in view[:-1]]
+        rows.append(ViewRow(read_wording(view[-1]), behind, is_new=True, id=view[-1].get("id")))
         records |= write_view(Trail.named("desk"), rows)[0]
     assert uncompress([plain, shown], records, conversation="desk").messages == [plain, pasted]
     assert uncompress([shown], records, conversation="desk").messages == [pasted]

@@ -10,7 +10,7 @@ import pytest
 
 import refold
 from refold import ConfigError, MemoryStore, StoreError, uncompress
-from refold.messages.manifest import Behind, Shown, Trail, read_said, write_view
+from refold.messages.manifest import Behind, Trail, ViewRow, read_wording, write_view
 from tests.classic import compress
 from tests.notation import examples
 
@@ -22,7 +22,7 @@ TAGS = (
 
 
 def looks_folded(message: dict[str, Any]) -> bool:
-    return read_said(message).is_marked
+    return read_wording(message).is_marked
 
 
 @pytest.mark.parametrize("tag", TAGS)
@@ -88,7 +88,7 @@ def test_records_that_name_what_is_missing_over_and_over_come_to_an_end() -> Non
         records[behind.fold] = behind.to_record()
         behind = Behind.made([behind.fold] * 10, ["m1"] * 10)
     message = {"role": "user", "content": "[10 messages #kdbfq]"}
-    rows = [Shown(read_said(message), behind, is_new=True)]
+    rows = [ViewRow(read_wording(message), behind, is_new=True)]
     records |= write_view(Trail.named(None), rows)[0]
     with pytest.raises(StoreError, match=r"more than \d+ messages.*max_messages="):
         uncompress([message], records)

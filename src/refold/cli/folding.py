@@ -28,7 +28,7 @@ from refold.errors import BudgetError, StoreError
 from refold.llm.ask import run
 from refold.messages.foreign import foreign_ids
 from refold.messages.formats import check_list, load
-from refold.messages.manifest import RECORD_PREFIXES, read_said
+from refold.messages.manifest import RECORD_PREFIXES, read_wording
 from refold.messages.message import Message
 from refold.messages.restore import restore
 from refold.messages.wire import digest
@@ -187,7 +187,7 @@ def sidecar_of(path: str) -> Path:
 def may_be_folded(document: Document) -> bool:
     """Return whether a record may be a stand-in; a cheap test."""
     wires = [wire for wire in document.messages if isinstance(wire, dict)]
-    return any(foreign_ids(wire) or read_said(wire).is_marked for wire in wires)
+    return any(foreign_ids(wire) or read_wording(wire).is_marked for wire in wires)
 
 
 def open_embedded(document: Document) -> MemoryStore:

@@ -16,7 +16,7 @@ from refold.llm.ask import Flow, Tally
 from refold.messages.folds import Fold, Plan, kept_fold
 from refold.messages.formats import Loader
 from refold.messages.handles import seal_plan
-from refold.messages.manifest import Behind, Shown, Trail, folds_in, read_said, write_view
+from refold.messages.manifest import Behind, Trail, ViewRow, folds_in, read_wording, write_view
 from refold.messages.message import Message
 from refold.messages.render import Rendering, render_short_forms
 from refold.messages.untouchable import is_pinned, reason_to_stay
@@ -333,7 +333,7 @@ class Cursor:
         ]
         if fresh != items:
             trail = self._trail_after(self.now, 0)
-            rows = [Shown(read_said(item.wire), item.behind) for item in fresh]
+            rows = [ViewRow(read_wording(item.wire), item.behind) for item in fresh]
             records, _ = write_view(trail, rows)
             self._keep(records, records)
             self.now = replace(self.now, items=fresh, count=len(fresh), trail=trail)

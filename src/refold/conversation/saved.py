@@ -19,7 +19,7 @@ from refold.conversation.economics import Account, Rates
 from refold.conversation.report import SessionReport
 from refold.errors import ConfigError, MessageError, StoreError
 from refold.llm.ask import Tally
-from refold.messages.manifest import RECORD_PREFIXES, Behind, read_said
+from refold.messages.manifest import RECORD_PREFIXES, Behind, read_wording
 from refold.messages.wire import clone_message, digest
 from refold.options import Options
 from refold.stores.base import Store
@@ -121,7 +121,7 @@ def _rebuild(cursor: Cursor, view: Mapping[str, Any], records: Mapping[str, Any]
         wire = clone_message(cursor.messages[first].wire if changed is None else changed)
         known = Behind.from_record(behind, records.get(behind)) if behind else None
         items.append(Item(wire, first, end, tokens, changed is None, is_stripped, known))
-        trail.add(read_said(wire, index=first), known.fold if known else "")
+        trail.add(read_wording(wire, index=first), known.fold if known else "")
     trail.known = [(place, key) for place, key in view["known"]]
     trail.looked = view["looked"]
     cursor.now = View(

@@ -18,7 +18,7 @@ from refold.messages.folds import Plan
 from refold.messages.foreign import note_provenance
 from refold.messages.formats import Loader, find_format
 from refold.messages.handles import behind_of, handle_of
-from refold.messages.manifest import read_said
+from refold.messages.manifest import read_wording
 from refold.messages.message import Message
 from refold.messages.untouchable import find_last_words, find_untouchable, has_words
 from refold.messages.wire import clone_with
@@ -350,6 +350,6 @@ def _shorten(rung: Rung, message: Message, original: Message, version: int) -> M
     behind = behind_of((original,))
     note_provenance(wire, behind, version, (original,))
     loaded = Loader(original.format).load(wire, original.index)
-    if not read_said(wire, loaded).is_marked:
+    if not read_wording(wire, loaded).is_marked:
         return None
     return loaded.changed(id=original.id, stands_for=behind)

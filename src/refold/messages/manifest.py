@@ -57,7 +57,7 @@ ALL: Final = 2
 of some, or there was neither: then there may be more to find elsewhere; of all."""
 
 
-class Said(NamedTuple):
+class Wording(NamedTuple):
     """What one message says."""
 
     key: str
@@ -72,13 +72,15 @@ class Said(NamedTuple):
     """What its marks show, if it reads like a stand-in."""
 
 
-def read_said(wire: Mapping[str, Any], message: Message | None = None, index: int = 0) -> Said:
+def read_wording(
+    wire: Mapping[str, Any], message: Message | None = None, index: int = 0
+) -> Wording:
     """Return what *wire* says; *message* is how it was read already, if it was.
 
     Raises `MessageError` for data that contains itself.
     """
-    if message is not None and message.said is not None:
-        return message.said
+    if message is not None and message.wording is not None:
+        return message.wording
     if message is None:
         check_end(wire, index)
     read, format_ = message, recognize([wire])  # each by itself, however its conversation was read
@@ -88,23 +90,24 @@ def read_said(wire: Mapping[str, Any], message: Message | None = None, index: in
         except MessageError:  # no message of any shape: then all of it counts
             bare = {k: v for k, v in wire.items() if k not in (ID_KEY, METADATA_KEY)}
             key, text = name("all", digest_unordered(bare)), spell(wire)
-            return Said(key, False, has_tag(text), False, tuple(find_handles(text)))
-    said = [read.role]
+            return Wording(key, False, has_tag(text), False, tuple(find_handles(text)))
+    content = [read.role]
     for part in read.parts:
         if text := part.text.strip():
-            said += ("text", text) if part.call_id is None else ("result", str(part.call_id), text)
+            kind = ("text",) if part.call_id is None else ("result", str(part.call_id))
+            content += (*kind, text)
     for call in read.calls:
-        said += ("call", str(call.id), str(call.name), call.said)
+        content += ("call", str(call.id), str(call.name), call.canonical_arguments)
     texts = [*(part.text for part in read.parts), *(call.spelled for call in read.calls)]
     is_marked = any(map(has_tag, texts))
     handles = tuple(find_handles("\n".join(texts))) if is_marked else ()
     if is_marked and not handles:
-        said += ("id", str(wire.get(ID_KEY)))  # a tag without a handle may read like another one
+        content += ("id", str(wire.get(ID_KEY)))  # a tag without a handle may read like another one
     is_instruction = read.role in ("system", "developer")
     may_be_stripped = read.role == "assistant" and isinstance(wire.get(format_.blocks), list)
-    known = Said(name("said", *said), is_instruction, is_marked, may_be_stripped, handles)
+    known = Wording(name("said", *content), is_instruction, is_marked, may_be_stripped, handles)
     if message is not None:
-        message.said = known
+        message.wording = known
     return known
 
 
@@ -182,17 +185,17 @@ class Trail:
         """Return the places from *first* on that stand for others, and their folds."""
         return self.stands[bisect_left(self.stands, (first,)) :]
 
-    def add(self, said: Said, fold: str = "") -> None:
+    def add(self, wording: Wording, fold: str = "") -> None:
         """Go on with the next message, and the fold that it stands for."""
         place = len(self.keys)
         key = self.keys[-1] if place else name("scope", self.scope)
-        if self.lead == place and said.is_instruction and not said.is_marked:
+        if self.lead == place and wording.is_instruction and not wording.is_marked:
             self.lead += 1
         else:
-            key = name("view", key, said.key)
-            if said.is_marked:
+            key = name("view", key, wording.key)
+            if wording.is_marked:
                 self.marked.append(place)
-            if said.is_marked or (said.may_be_stripped and (self.scope or self.marked)):
+            if wording.is_marked or (wording.may_be_stripped and (self.scope or self.marked)):
                 self.asked.append(place)
         self.keys.append(key)
         if fold:
@@ -234,26 +237,26 @@ class Trail:
         self.looked = min(self.looked, ALL - is_open - (get is None))
 
 
-class Shown(NamedTuple):
+class ViewRow(NamedTuple):
     """A message of a view to be written."""
 
-    said: Said
+    wording: Wording
     behind: Behind | None
     is_new: bool = False
     """Whether it is a stand-in that was written now."""
     id: str | None = None
 
 
-def write_view(trail: Trail, rows: Sequence[Shown]) -> tuple[dict[str, str], dict[str, int]]:
+def write_view(trail: Trail, rows: Sequence[ViewRow]) -> tuple[dict[str, str], dict[str, int]]:
     """Add *rows* to a trail; return its new records, and which row each may clash for.
 
     Originals are the caller's to keep: they come first in a store, and these last.
     """
     records: dict[str, str] = {}
     owners: dict[str, int] = {}
-    for number, (said, behind, is_new, id_) in enumerate(rows):
+    for number, (wording, behind, is_new, id_) in enumerate(rows):
         fold = "" if behind is None else behind.fold
-        trail.add(said, fold)
+        trail.add(wording, fold)
         if behind is None or not is_new:
             continue
         if trail.asked[-1:] != [len(trail.keys) - 1]:
@@ -261,10 +264,10 @@ def write_view(trail: Trail, rows: Sequence[Shown]) -> tuple[dict[str, str], dic
         if behind.of:
             records[fold] = behind.to_record()
         least = 0 if trail.scope else ANCHOR_CHARS
-        shown = [h for h in said.handles if len(h) >= least and h == letters_of(fold, len(h))]
-        names = [handle_key(trail.scope, handle) for handle in shown]
+        handles = [h for h in wording.handles if len(h) >= least and h == letters_of(fold, len(h))]
+        names = [handle_key(trail.scope, handle) for handle in handles]
         if trail.scope and id_ is not None:
-            names.append(stand_in_key(trail.scope, id_, said))
+            names.append(stand_in_key(trail.scope, id_, wording))
         for key in names:
             owners.setdefault(key, number)
             records.setdefault(key, fold)
@@ -321,9 +324,9 @@ def handle_key(scope: str, handle: str) -> str:
     return _HANDLE + name("handle", scope, handle)
 
 
-def stand_in_key(scope: str, id_: str, said: Said) -> str:
+def stand_in_key(scope: str, id_: str, wording: Wording) -> str:
     """Return where the fold behind a message with an id is kept."""
-    return _STAND_IN + name("stand-in", scope, id_, said.key)
+    return _STAND_IN + name("stand-in", scope, id_, wording.key)
 
 
 def folds_in(keys: Iterable[str], get: Get) -> dict[str, Behind]:

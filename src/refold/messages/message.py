@@ -18,7 +18,7 @@ from refold.messages.wire import digest as digest_of
 from refold.notation.recognize import has_tag
 
 if TYPE_CHECKING:
-    from refold.messages.manifest import Behind, Said
+    from refold.messages.manifest import Behind, Wording
 
 MediaKind = Literal["image", "audio", "video", "file"]
 
@@ -106,7 +106,7 @@ class Call:
         return self._parsed if isinstance(self._parsed, Mapping) else None
 
     @property
-    def said(self) -> str:
+    def canonical_arguments(self) -> str:
         """The arguments spelled one way, whatever the order of keys and the blanks."""
         # What is read for this is not kept: of most calls, nobody asks for the arguments.
         read = self._read()
@@ -165,7 +165,7 @@ class Message:
     """How many steps of every path lead to the turn, in a record of a session file."""
     lone: Behind | None = None
     """What a stand-in for this message alone stands for, once derived."""
-    said: Said | None = None
+    wording: Wording | None = None
     """What it says, by which it is recognized, once derived: see `refold.messages.manifest`."""
 
     def changed(

@@ -11,7 +11,7 @@ from refold.messages.foreign import foreign_ids, note_provenance
 from refold.messages.formats import Loader, find_format, recognize, strip
 from refold.messages.formats.objects import normalize
 from refold.messages.handles import behind_of
-from refold.messages.manifest import NOTHING, Behind, Shown, Trail, read_said, write_view
+from refold.messages.manifest import NOTHING, Behind, Trail, ViewRow, read_wording, write_view
 from refold.messages.message import Message
 from refold.messages.wire import clone, clone_message, id_of, put
 
@@ -36,12 +36,12 @@ class Rendering:
         """Store an original."""
         original = clone_message(source.wire)
         # What shows a stand-in may be one, of which another store knows, with the id of its source.
-        is_doubtful = foreign_ids(source.wire) or read_said(source.wire, source).is_marked
+        is_doubtful = foreign_ids(source.wire) or read_wording(source.wire, source).is_marked
         is_taken = is_doubtful or self.verbatim.get(source.id, original) != original
         key = source.digest if is_taken else source.id
         self.verbatim[key] = self.entries[source.digest] = original
 
-    def finish(self, rows: Sequence[Shown]) -> None:
+    def finish(self, rows: Sequence[ViewRow]) -> None:
         """Write the records of the view, which ends with these *rows*."""
         records, self.owners = write_view(self.trail, rows)
         self.entries |= records
@@ -57,7 +57,7 @@ def render(
     result shares nothing with the caller's objects.
     """
     rendering = Rendering(trail=trail)
-    rows: list[Shown] = []
+    rows: list[ViewRow] = []
     for fold in plan:
         source = fold.sources[0]
         if fold.is_kept:
@@ -71,8 +71,8 @@ def render(
                     rendering.keep(original)
             note_provenance(message, behind, version, fold.sources)
         loaded = source if fold.is_kept else None
-        said = read_said(message, loaded, source.index)
-        rows.append(Shown(said, behind, is_new, id_of(message)))
+        wording = read_wording(message, loaded, source.index)
+        rows.append(ViewRow(wording, behind, is_new, id_of(message)))
         rendering.messages.append(message)
         rendering.stands.append(behind)
     rendering.finish(rows)
@@ -91,23 +91,23 @@ def render_short_forms(
     known = dict(source_trail.stands) if source_trail else {}
     rendering = Rendering(trail=trail)
     loader = Loader(recognize(originals).name)
-    rows: list[Shown] = []
+    rows: list[ViewRow] = []
     for index, (original, message) in enumerate(zip(originals, sent, strict=True)):
         behind = None
         if isinstance(original, Mapping) and isinstance(message, dict):
-            said = read_said(message, index=index)
+            wording = read_wording(message, index=index)
             if index in known:
                 behind = Behind(known[index])
-            elif said.is_marked and message == original:  # nobody knows what is behind it
+            elif wording.is_marked and message == original:  # nobody knows what is behind it
                 trail.looked = NOTHING
-            elif said.is_marked:
+            elif wording.is_marked:
                 source = loader.load(original, index)
                 behind = behind_of((source,))
                 message = clone_message(message)  # noqa: PLW2901
                 note_provenance(message, behind, 0, (source,))
                 rendering.keep(source)
             is_new = behind is not None and index not in known
-            rows.append(Shown(said, behind, is_new, id_of(message)))
+            rows.append(ViewRow(wording, behind, is_new, id_of(message)))
         rendering.messages.append(message)
         rendering.stands.append(behind)
     rendering.finish(rows)

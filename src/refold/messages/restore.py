@@ -17,11 +17,11 @@ from refold.messages.manifest import (
     NOTHING,
     Behind,
     Get,
-    Said,
     Trail,
+    Wording,
     folds_in,
     handle_key,
-    read_said,
+    read_wording,
     stand_in_key,
 )
 from refold.messages.wire import FOLD_PREFIX, Wire, clone_message, digest, id_of
@@ -46,9 +46,9 @@ class _Item:
     """How much was known when it was settled what it is: `SOME` may still be known by its id."""
 
     @cached_property
-    def said(self) -> Said:
+    def wording(self) -> Wording:
         """What it says; of most that come back, nobody asks."""
-        return read_said(self.wire, index=self.place)
+        return read_wording(self.wire, index=self.place)
 
 
 @dataclass(slots=True)
@@ -134,7 +134,7 @@ def restore(
     for _ in range(_ROUNDS):
         trail = Trail.named(conversation)
         for item in () if is_done else items:
-            trail.add(item.said)
+            trail.add(item.wording)
         leaves.missing |= dict.fromkeys(trail.read(get))
         end, top = trail.known[-1] if trail.known else (-1, "")
         if top and top not in used:
@@ -177,35 +177,37 @@ def _settle(
     It is known by its id and words or, in a view that *is_edited*, by its handles. What stands for
     messages that are there already is a copy.
     """
-    marked = {n: item for n, item in enumerate(items) if item.known != ALL and item.said.is_marked}
-    shown = {n: [handle_key(scope, h) for h in item.said.handles] for n, item in marked.items()}
-    keys = {n: shown[n] if is_edited else [] for n in marked}
+    marked = {n: i for n, i in enumerate(items) if i.known != ALL and i.wording.is_marked}
+    handle_keys = {n: [handle_key(scope, h) for h in i.wording.handles] for n, i in marked.items()}
+    keys = {n: handle_keys[n] if is_edited else [] for n in marked}
     for n, item in marked.items():
         if (id_ := id_of(item.wire)) is not None:
-            keys[n] = [stand_in_key(scope, id_, item.said), *keys[n]]
-    wanted = {key for of_one in (*keys.values(), *shown.values()) for key in of_one if scope}
+            keys[n] = [stand_in_key(scope, id_, item.wording), *keys[n]]
+    wanted = {key for of_one in (*keys.values(), *handle_keys.values()) for key in of_one if scope}
     known = (leaves.get(wanted) if wanted else {}).items()
     kept = {key: fold for key, fold in known if fold and isinstance(fold, str)}
     leaves.fetch(kept.values())
     quiet = replace(leaves, most=None, missing={})  # what a copy stands for does not count
     names = {f: [_name_of(leaves.wires[k]) for k, _ in quiet.of(f) or ()] for f in {*kept.values()}}
-    there = {_name_of(item.wire) for item in items if not item.said.is_marked} if kept else set()
+    there = {_name_of(item.wire) for item in items if not item.wording.is_marked} if kept else set()
     # What came out of a stand-in is there for what was given after it, whatever it reads like.
-    settled = {_name_of(i.wire) for i in items if kept and i.known != NOTHING and i.said.is_marked}
+    settled = {
+        _name_of(i.wire) for i in items if kept and i.known != NOTHING and i.wording.is_marked
+    }
     copied = {key for key, fold in kept.items() if _is_copy(names[fold], there)}
-    found = {n: kept[key] for n in marked for key in reversed(keys[n]) if key in kept}
+    folds = {n: kept[key] for n in marked for key in reversed(keys[n]) if key in kept}
     at: dict[int, str] = {}
-    for n, fold in sorted(found.items(), key=lambda one: (-len(names[one[1]]), one[0])):
-        is_given = items[n].known == NOTHING
+    for n, fold in sorted(folds.items(), key=lambda one: (-len(names[one[1]]), one[0])):
+        is_input = items[n].known == NOTHING
         if not names[fold]:
             leaves.of(fold)  # says what is missing
-        elif not (_is_copy(names[fold], there) or (is_given and _is_copy(names[fold], settled))):
+        elif not (_is_copy(names[fold], there) or (is_input and _is_copy(names[fold], settled))):
             there.update(names[fold])
             at[n] = fold
     # A digest may quote others, so all of its handles must be known.
-    proven = {n for n, of_one in shown.items() if of_one and copied.issuperset(of_one)}
-    given = (n for n, item in marked.items() if item.known == NOTHING and n not in proven)
-    return at, tuple(sorted({items[n].place for n in given}))
+    proven = {n for n, of_one in handle_keys.items() if of_one and copied.issuperset(of_one)}
+    doubtful = (n for n, item in marked.items() if item.known == NOTHING and n not in proven)
+    return at, tuple(sorted({items[n].place for n in doubtful}))
 
 
 def _name_of(wire: Wire) -> str:

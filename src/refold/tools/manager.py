@@ -21,7 +21,7 @@ from refold.llm.summarizers.calls import Generate
 from refold.llm.summarizers.prompt import DEFAULT_COMPRESSION_PROMPT
 from refold.llm.summarizers.stack import Limiter
 from refold.messages.formats import turn_path
-from refold.messages.manifest import Trail, read_said
+from refold.messages.manifest import Trail, read_wording
 from refold.messages.render import render_short_forms
 from refold.scan.tokens.counter import ForgivingCounter, RememberingCounter
 from refold.scan.tokens.estimate import estimate_tokens
@@ -181,7 +181,7 @@ class CompressionManager:
             known = Trail.named(name)
             if all(isinstance(original, Mapping) for original in originals):
                 for index, original in enumerate(originals):
-                    known.add(read_said(original, index=index))
+                    known.add(read_wording(original, index=index))
                 known.look(store.get)
             rendering = render_short_forms(originals, view, Trail.named(name), known)
             fresh = {k: v for k, v in rendering.entries.items() if k not in self._recorded}

@@ -25,7 +25,7 @@ from refold.api import find_source, uncompress
 from refold.checks import check_choice, check_name, check_whole
 from refold.errors import ConfigError, MessageError, RefoldError, describe
 from refold.messages.foreign import ID_PREFIX
-from refold.messages.manifest import Trail, folds_in, handle_key, read_said
+from refold.messages.manifest import Trail, folds_in, handle_key, read_wording
 from refold.messages.message import DERIVED_ID
 from refold.messages.restore import Leaves
 from refold.messages.wire import FOLD_PREFIX, digest, letters_of, spell
@@ -202,7 +202,7 @@ class _LookUp:
         self._trail = Trail.named(name)
         self._messages = [message for message in tool.messages if isinstance(message, Mapping)]
         for place, message in enumerate(self._messages):
-            self._trail.add(read_said(message, index=place))
+            self._trail.add(read_wording(message, index=place))
         self._trail.read(self._get)
         self._leaves.fetch(fold for _, fold in self._trail.stands)
         listed = [key for key in self._known if str(key).startswith(FOLD_PREFIX)]

@@ -31,7 +31,7 @@ _LEAST_QUOTE: Final = 12  # ten characters and the two marks
 _MAX_LOCAL: Final = 64  # before the sign of an e-mail address, by RFC 5321
 _MAX_STEP: Final = 128  # how far the first step of a path is read back, which bounds the time
 
-Findings = Iterable[Span] | bool
+Found = Iterable[Span] | bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +47,7 @@ class Detector:
 
     reason: str
     hard: bool
-    find: Callable[[View], Findings]
+    find: Callable[[View], Found]
     cost: int = 3
     """Cheap detectors are tried first where one finding is enough."""
 
@@ -335,11 +335,11 @@ def _direct_quote(view: View) -> Iterator[Span]:
             yield match.span()
 
 
-def _hard(reason: str, cost: int, find: Callable[[View], Findings]) -> Detector:
+def _hard(reason: str, cost: int, find: Callable[[View], Found]) -> Detector:
     return Detector(reason=reason, hard=True, find=find, cost=cost)
 
 
-def _soft(reason: str, find: Callable[[View], Findings]) -> Detector:
+def _soft(reason: str, find: Callable[[View], Found]) -> Detector:
     return Detector(reason=reason, hard=False, find=find)
 
 

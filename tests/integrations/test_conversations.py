@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from refold import ConfigError, MemoryStore, uncompress
@@ -448,8 +448,6 @@ _MOVES: Final = st.lists(
 """What may happen turn by turn: what, how far back, how many lines, to whom, and what fails."""
 
 
-# Among 40 inputs is a case that is open: two processes, and a store that fails as one goes back.
-@settings(max_examples=10)
 @given(
     _MOVES,
     st.sampled_from(["standard", "classic", "lossless"]),

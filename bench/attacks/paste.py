@@ -49,6 +49,7 @@ class Talk:
         """Messages that were made: ids are never given twice."""
         self._shown: list[tuple[Wire, int]] = []
         """Stand-ins that were shown, and how much had been said then."""
+        self._views: list[list[Wire]] = []
         made = reports if self.random.random() < 0.5 else _short_errands
         self._say(made(self.random, self.random.randint(3, 12)))
 
@@ -101,6 +102,7 @@ class Talk:
             if fitted.dropped_ids:
                 return False
         self.verbatim |= kept
+        self._views.append([_bare(message) for message in self.view])
         for length, message in enumerate(self.view, 1):
             if message not in self.said:
                 self._shown.append((clone(message), len(self.unfolded(length).messages)))
@@ -135,8 +137,15 @@ class Talk:
             copy.pop("metadata", None)
         if change == "role" and set(copy) <= {"role", "content", "id", "metadata"}:
             copy["role"] = "user"
-        if copy.get("id") not in {message["id"] for message in self.view if "id" in message}:
-            self._add(copy)
+        begun = [_bare(message) for message in (*self.view, copy)]
+        if any(view[: len(begun)] == begun for view in self._views):
+            return  # word for word the beginning of a view: nothing tells the two apart
+        if copy.get("id") not in {message["id"] for message in self.said if "id" in message}:
+            self._add(copy)  # there is one message with an id
+
+
+def _bare(message: Wire) -> Wire:
+    return {key: value for key, value in message.items() if key not in ("id", "metadata")}
 
 
 def _short_errands(random: Random, count: int) -> list[Wire]:

@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 import refold
-import refold.conversation
 from refold.errors import ConfigError
 from refold.gone import GONE_NAMES, GONE_OPTIONS
 from refold.options import Options
@@ -22,8 +21,9 @@ def test_an_option_that_is_gone_names_the_new_way(name: str) -> None:
 @pytest.mark.parametrize("name", sorted(GONE_NAMES))
 def test_a_name_that_is_gone_names_the_new_way(name: str) -> None:
     assert name not in refold.__all__
-    with pytest.raises(AttributeError, match=f"refold.{name} is gone: \\S"):
-        getattr(refold, name)
+    for module in ("refold", "refold.conversation", "refold.llm.summarizers"):
+        with pytest.raises(ImportError, match=rf"{module}\.{name} is gone: \S"):
+            exec(f"from {module} import {name}")
 
 
 def test_a_window_refuses_what_it_no_longer_takes() -> None:
@@ -32,10 +32,10 @@ def test_a_window_refuses_what_it_no_longer_takes() -> None:
         refold.ContextWindowManager(context_limit=900, **gone)
 
 
-def test_names_of_a_room_that_are_gone_name_the_new_way() -> None:
-    for name in ("FactSheet", "RollingSummary", "SlidingWindow", "send_fitting"):
-        with pytest.raises(AttributeError, match=f"refold.conversation.{name} is gone: \\S"):
-            getattr(refold.conversation, name)
+def test_a_name_that_never_was_is_an_ordinary_error() -> None:
+    assert not hasattr(refold, "unheard_of")
+    with pytest.raises(ImportError, match="cannot import name 'unheard_of'"):
+        exec("from refold.llm.summarizers import unheard_of")
 
 
 def test_a_module_that_moved_names_the_new_one() -> None:

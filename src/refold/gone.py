@@ -42,6 +42,8 @@ GONE_NAMES: Final[Mapping[str, str]] = MappingProxyType(
         "send_fitting": "send manager.fit(messages).messages; if that is refused, manager.recover",
         "asend_fitting": "send what await manager.afit returns; if that is refused, arecover",
         "load_plugins": "give the rows: Compressor(detectors=[*DETECTORS, mine])",
+        "MemoryCache": "use Cached(summarizer, MemoryStore())",
+        "SqliteCache": 'use Cached(summarizer, SqliteStore("answers.db"))',
     }
 )
 """Public name of the package → what to use instead, as the end of a sentence."""
@@ -54,3 +56,14 @@ GONE_FLAGS: Final[Mapping[str, str]] = MappingProxyType(
     }
 )
 """Option of the command line → what to use instead."""
+
+
+def missing(module: str, name: str) -> Exception:
+    """Return what to raise for a name that *module* does not have.
+
+    For one that is gone it is an `ImportError`: of any other, `from refold import FactSheet` would
+    hide the reason.
+    """
+    if name in GONE_NAMES:
+        return ImportError(f"{module}.{name} is gone: {GONE_NAMES[name]}")
+    return AttributeError(f"module {module!r} has no attribute {name!r}")

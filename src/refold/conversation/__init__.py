@@ -31,11 +31,9 @@ _HOMES = {
 def __getattr__(name: str) -> Any:
     home = _HOMES.get(name)
     if home is None:
-        from refold.gone import GONE_NAMES  # only on the way to an error
+        from refold.gone import missing  # only on the way to an error
 
-        if name in GONE_NAMES:
-            raise AttributeError(f"{__name__}.{name} is gone: {GONE_NAMES[name]}")
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        raise missing(__name__, name)
     value = getattr(import_module(home), name)
     globals()[name] = value  # so that the next look-up is an ordinary one
     return value

@@ -28,5 +28,9 @@ if TYPE_CHECKING:
 
 
 def __getattr__(name: str) -> Any:
-    home = "calls" if name == "create_summarizer" else "stack"
-    return getattr(import_module(f"{__name__}.{home}"), name)
+    home = import_module(f"{__name__}.{'calls' if name == 'create_summarizer' else 'stack'}")
+    if not hasattr(home, name):
+        from refold.gone import missing  # only on the way to an error
+
+        raise missing(__name__, name)
+    return getattr(home, name)

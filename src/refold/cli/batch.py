@@ -92,7 +92,7 @@ def batch_command(
         keys=read_keys(os.environ) if store else (),
         unfold=unfold,
     )
-    with working("unfolding" if unfold else "folding", quiet=quiet) as progress:
+    with working("unfolding" if unfold else "folding", quiet=quiet, is_long=True) as progress:
         done = list[int]()
 
         def start(shards: Sequence[Shard], reports: Sequence[Report]) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -39,6 +39,9 @@ from refold.result import Result, UncompressResult
 from refold.stores import MemoryStore, Store
 from refold.stores.opening import open_store
 from refold.stores.scope import scoped
+
+_LARGE_BYTES: Final = 500_000
+"""A larger file shows its progress from the start."""
 
 LINES_PREFIX: Final = "refold:lines:"
 """The prefix of the keys for the exact spelling of a file: a hash of the text up to its last
@@ -226,7 +229,10 @@ def opened(
     what: str, file: str, store: str | None, conversation: str | None, *, quiet: bool = False
 ) -> Iterator[tuple[Document, Store | None, Progress]]:
     """Read a file, and open where its originals are; errors name the file, progress is shown."""
-    with ExitStack() as stack, working(what, quiet=quiet) as progress:
+    is_long = False
+    with suppress(OSError, ValueError):  # whoever reads it says what is wrong with it
+        is_long = Path(file).stat().st_size > _LARGE_BYTES
+    with ExitStack() as stack, working(what, quiet=quiet, is_long=is_long) as progress:
         document = read_document(file, conversation)
         with locating_errors(document):
             yield document, find_known(document, file, store, stack), progress

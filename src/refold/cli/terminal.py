@@ -111,8 +111,20 @@ def count_of(before: int, after: int) -> str:
 class Progress:
     """How far some work is; unknown until the worker sets `share`."""
 
-    share: Callable[[], float] | None = None
-    """Returns how much of the work is done, from 0 to 1; asked from another thread."""
+    def __init__(self) -> None:
+        self._share: Callable[[], float] | None = None
+        self.began = self.first = 0.0
+        """When the share was known first, and what it was: what an earlier run did took no time."""
+
+    @property
+    def share(self) -> Callable[[], float] | None:
+        """Returns how much of the work is done, from 0 to 1; asked from another thread."""
+        return self._share
+
+    @share.setter
+    def share(self, share: Callable[[], float]) -> None:
+        self.began, self.first = time.monotonic(), share()
+        self._share = share
 
     def counting(self, total: float) -> Callable[[float], None]:
         """Return a callback for how much of *total* is done."""
@@ -127,33 +139,34 @@ class Progress:
 
 
 @contextmanager
-def working(what: str, *, quiet: bool = False) -> Iterator[Progress]:
+def working(what: str, *, quiet: bool = False, is_long: bool = False) -> Iterator[Progress]:
     """Show progress while the body runs: on a terminal a line that changes, else one now and then.
 
-    Work that is over at once shows nothing.
+    Work that is over at once shows nothing, unless it *is_long* by nature.
     """
     progress, is_over = Progress(), threading.Event()
     is_terminal = sys.stderr.isatty()
     delay, pause = (_SLOW_SECONDS, _FRAME_SECONDS) if is_terminal else (_LOG_SECONDS, _LOG_SECONDS)
 
     def draw() -> None:
-        began = first = None
-        if is_over.wait(delay):
+        is_last = False
+        if not (is_long and is_terminal) and is_over.wait(delay):
             return
         while True:
-            share, now, line = progress.share and progress.share(), time.monotonic(), what
+            share, line = progress.share and progress.share(), what
             if share is not None:
                 line = f"{what} {bar(share).ljust(_BAR_CHARS)} {share:.0%}"
-                if began is None or first is None:
-                    began, first = now, share  # what an earlier run did took no time
-                elif share > first:
-                    left = (now - began) * (1 - share) / (share - first)
+                if share > progress.first:
+                    passed = time.monotonic() - progress.began
+                    left = passed * (1 - share) / (share - progress.first)
                     line = f"{line}, {left:,.0f} s left"
             click.echo(f"\r{line}\x1b[K" if is_terminal else line, err=True, nl=not is_terminal)
-            if is_over.wait(pause):
+            if is_last:
                 break
-        if is_terminal:
-            click.echo("\r\x1b[K", err=True, nl=False)
+            is_last = is_over.wait(pause)
+            if is_last and not is_terminal:
+                return
+        click.echo("\r\x1b[K", err=True, nl=False)
 
     drawer = threading.Thread(target=draw, daemon=True)
     if not quiet:

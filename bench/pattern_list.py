@@ -28,7 +28,7 @@ FOREIGN: Final = {
     "codecs/records.py:_read_rest": "the first key of a record, escaped, after a bracket",
     "lazy.py:__getattr__": "those of `regex`, listed where they are written",
     "options.py:of": "the caller's own pattern",
-    "conversation/saved.py:_options_from_wire": "the caller's own pattern, from a saved session",
+    "conversation/saved.py:read_options": "the caller's own pattern, from a saved session",
     "tools/text_store.py:search_lines": "a literal text, escaped",
     "llm/summarizers/prompt.py:clean": "a digest, between words of five letters at most",
     "scan/name_tables.py:_class_table": "single characters, over a table",

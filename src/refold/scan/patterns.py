@@ -60,8 +60,6 @@ UUID: Final = rf"{UUID_HEAD}[0-9a-fA-F]{{12}}"
 
 NUMBERED_LINE: Final = r"([1-9]\d{0,6})(→|\t|:|\|)"
 """The number that a tool puts before a line, and what it writes after it."""
-TRACEBACK: Final = "Traceback (most recent call last)"
-"""How the trace of a Python program starts."""
 
 _COUNTED: Final = (
     "second minute hour day week byte worker thread node replica instance user request error token "
